@@ -115,13 +115,13 @@ def read_delimited(
     wanted = {*texts, *(numbers or ())}
     layout = _layout(file, given, wanted)
     values = [x for x in layout.names if x not in wanted and re.fullmatch(_FRACTION, x)]
-    if values and (not wanted.issubset(layout.names) or 2 * len(values) >= len(layout.names)):
+    lacks_some = not wanted.issubset(layout.names)
+    if values and (lacks_some or 2 * len(values) >= len(layout.names)):
         raise ValueError(
             f"the first line holds numbers, {listing(values)}, as in a file without a header: "
             "write a line with the names of the columns above it, such as y,p_a,p_b"
         )
-    is_detected = given.separator is None
-    if is_detected and len(layout.names) == 1 and not wanted.issubset(layout.names):
+    if given.separator is None and len(layout.names) == 1 and lacks_some:
         raise ValueError(
             f"no character separates the names in the line {layout.names[0][:80]!r}: say which one "
             "does by separator="

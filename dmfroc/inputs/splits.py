@@ -47,8 +47,6 @@ def _checked_folds(cv: Any) -> Any:
                 f"cv must yield pairs of training rows and test rows, but it yields a "
                 f"{type(split).__name__}"
             )
-    if not splits:
-        raise ValueError("cv yields no split: give two or more, or a number of folds")
     return splits
 
 
@@ -102,9 +100,8 @@ def _rows(rows: Any, n: int) -> Int[np.ndarray, " rows"]:
             "cv must yield pairs of training rows and test rows, as integers or as masks of "
             f"{n} rows, but it yields {array.dtype} values of shape {array.shape}"
         )
-    if array.min() < 0 or array.max() >= n:
-        wrong = array.min() if array.min() < 0 else array.max()
-        raise ValueError(f"cv yields row {wrong}, but rows are counted from 0 to {n - 1}")
+    if (wrong := array[(array < 0) | (array >= n)]).size:
+        raise ValueError(f"cv yields row {wrong[0]}, but rows are counted from 0 to {n - 1}")
     return array.astype(np.intp)
 
 
