@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 
 from dmfroc._kit.files import check_readable, checked_path
 from dmfroc._kit.memory import check_memory
@@ -406,11 +407,9 @@ def array_of(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     with _reading():
         entry = archive.getinfo(f"{name}.npy")
         with archive.open(entry) as stream:
-            version = np.lib.format.read_magic(stream)
-            if version == (1, 0):
-                shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
-            else:
-                shape, _, dtype = np.lib.format.read_array_header_2_0(stream)
+            is_first = npy.read_magic(stream) == (1, 0)
+            header = npy.read_array_header_1_0 if is_first else npy.read_array_header_2_0
+            shape, _, dtype = header(stream)
             declared = math.prod(shape) * max(dtype.itemsize, 1)
             held = entry.file_size - stream.tell()
         if declared != held and not dtype.hasobject:
@@ -420,7 +419,7 @@ def array_of(archive: zipfile.ZipFile, name: str) -> np.ndarray:
             )
     check_memory(2 * held, f"reading the array {name!r}", "take a part of it")
     with _reading(), archive.open(entry) as stream:
-        return np.lib.format.read_array(stream, allow_pickle=False)
+        return npy.read_array(stream, allow_pickle=False)
 
 
 @contextmanager
