@@ -5,7 +5,7 @@ Columns, labels, scores, then all doubts over what is finished, in one list. Non
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -135,7 +135,8 @@ def check_scores(inputs: Inputs) -> Finished:
         inputs.positive,
         source,
     )
-    return fields, _each_once([*remarks, of_rows, *doubts(found)])
+    told = [*remarks, of_rows, *doubts(found)]
+    return fields, tuple(dict.fromkeys(filter(None, told)))
 
 
 def check_hard_labels(inputs: Inputs, of_columns: str | None = None) -> Finished:
@@ -166,11 +167,8 @@ def check_hard_labels(inputs: Inputs, of_columns: str | None = None) -> Finished
     fields, of_rows = _completed(inputs, labels, rows, true, scores, predicted)
     fields |= {"has_scores": False, "doubtful_positive": doubt}
     unpredicted = unpredicted_message(true, predicted, labels, source)
-    return fields, _each_once([of_columns, alike, unpredicted, of_rows])
-
-
-def _each_once(remarks: Iterable[str | None]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, remarks)))
+    told = [of_columns, alike, unpredicted, of_rows]
+    return fields, tuple(filter(None, told))
 
 
 def _completed(

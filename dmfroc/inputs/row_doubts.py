@@ -116,7 +116,7 @@ def _coded(table: Any) -> dict[str, tuple[_Codes, list[Any]]]:
     from pyarrow import types
 
     coded = {}
-    for name in table.column_names if len(table) else ():
+    for name in table.column_names:
         column = table[name]
         if types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)

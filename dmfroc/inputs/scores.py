@@ -399,11 +399,12 @@ def _checked(
             f"values are not; the first is nan at {source.row(row)}, column {name} (class "
             f"{labels[column]!r}): {_remedy(missing, source)}"
         )
-    width = scores.shape[1] if has_all else None
-    ranked = scores[~(is_lowest | is_highest)]
-    scores = np.where(is_lowest, _below(ranked, width), scores)
     # Half of the largest float, so that the bins of a scan can end above it
-    return np.where(is_highest, -_below(-ranked, width) / (1 if has_all else 2), scores)
+    least, most = np.finfo(scores.dtype).min, np.finfo(scores.dtype).max / 2
+    if has_all:
+        ranked, width = scores[~(is_lowest | is_highest)], scores.shape[1]
+        least, most = _below(ranked, width), -_below(-ranked, width)
+    return np.where(is_lowest, least, np.where(is_highest, most, scores))
 
 
 def _remedy(missing: NDArray[np.bool_], source: Source) -> str:
@@ -417,13 +418,11 @@ def _remedy(missing: NDArray[np.bool_], source: Source) -> str:
     )
 
 
-def _below(scores: Array, width: int | None) -> Any:
-    """Return a number so far below scores that sums over a row do not hide it; or the least."""
-    least = np.finfo(scores.dtype).min
-    if width is None:
-        return least
+def _below(scores: Array, width: int) -> Any:
+    """Return a number so far below scores that sums over a row do not hide it."""
     if not scores.size:
         return scores.dtype.type(-1)
     low, high = scores.min(), scores.max()
     with np.errstate(over="ignore"):
-        return max(low - (width + 1) * (high - low) - max(abs(low), 1), least)
+        below = low - (width + 1) * (high - low) - max(abs(low), 1)
+        return max(below, np.finfo(scores.dtype).min)
