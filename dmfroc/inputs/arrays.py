@@ -23,7 +23,9 @@ type Array = NDArray[Any]
 """Of any type and shape."""
 type Codes = NDArray[np.int32]
 """The label of each row, as its position among others."""
-type Floats = NDArray[np.float32] | NDArray[np.float64]
+type Numbers = NDArray[np.float64]
+type Flags = NDArray[np.bool_]
+type Floats = NDArray[np.float32] | Numbers
 
 _UNPACKED = {
     "polars": "{}.struct.unnest()",
@@ -104,7 +106,7 @@ class OnDevice:
         return getattr(self.host, name)
 
     @property
-    def has_tie(self) -> NDArray[np.bool_]:
+    def has_tie(self) -> Flags:
         """In which rows the largest number is there twice."""
         with _in_double_precision():
             largest = self.values.max(axis=1, keepdims=True)
@@ -284,7 +286,7 @@ def as_floats(
     return np.array(values, dtype=np.float32 if is_short else np.float64, order="C", copy=copy)
 
 
-def _numbers(values: Array, what: str, name_row: Callable[[int], str]) -> NDArray[np.float64]:
+def _numbers(values: Array, what: str, name_row: Callable[[int], str]) -> Numbers:
     numbers = [np.nan if is_missing(item) else item for item in values.ravel().tolist()]
     for kind in set(map(type, numbers)):
         if not issubclass(kind, Real | Decimal | np.bool):  # NumPy would read "0.5" as a number
@@ -499,7 +501,7 @@ def counts_rows(index: Any) -> bool:
     return bool((index.to_numpy() == np.arange(len(index))).all())
 
 
-def numbers_of_rows(**given: Any) -> list[NDArray[np.float64]]:
+def numbers_of_rows(**given: Any) -> list[Numbers]:
     """Return numbers that belong together, by name, with their rows in one order."""
     rows = Rows(what=next(iter(given)))
     return [rows.arranged(numbers(name, values), values, name) for name, values in given.items()]

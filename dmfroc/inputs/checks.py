@@ -16,6 +16,7 @@ from dmfroc._kit.memory import check_memory
 from dmfroc.inputs.arrays import (
     Array,
     Codes,
+    Numbers,
     Rows,
     as_array,
     as_floats,
@@ -258,7 +259,7 @@ def hard_labels(inputs: Inputs, n: int, rows: Rows) -> Factor:
 
 def check_weights(
     values: Any, true: Codes, labels: Sequence[Label], source: Source, rows: Rows
-) -> NDArray[np.float64]:
+) -> Numbers:
     """Return one weight per observation in a new array; ones where none are given.
 
     Only their ratios matter, and their products must not overflow.
@@ -308,7 +309,7 @@ def check_totals(counts: Array, totals: Array, labels: Sequence[Label], what: st
         )
 
 
-def real_weights(values: Any, n: int, source: Source, rows: Rows) -> NDArray[np.float64]:
+def real_weights(values: Any, n: int, source: Source, rows: Rows) -> Numbers:
     """Return one finite weight >= 0 for each of n rows, arranged, in a new array."""
     what = source.weight
     weight = as_floats(as_array(values, what), what).astype(np.float64)

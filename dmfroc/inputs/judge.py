@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dmfroc._kit.arrays import BoolPerRow, IntPerRow, PerRow
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.arrays import (
+    Array,
+    Codes,
     Rows,
     as_array,
     as_scalar,
@@ -134,9 +135,7 @@ def judged_rows(y_true: Any, y_score: Any, judge: Judge, **others: Any) -> Judge
     )
 
 
-def verified_labels(
-    y_true: Any, judge: Any
-) -> tuple[NDArray[np.object_], NDArray[np.object_], BoolPerRow, Rows]:
+def verified_labels(y_true: Any, judge: Any) -> tuple[Array, Array, BoolPerRow, Rows]:
     """Return labels, some of them missing, the judge's, and which rows are verified."""
     if isinstance(y_true, Predictions):
         raise TypeError(
@@ -161,7 +160,7 @@ def verified_labels(
     return true, said, is_verified, rows
 
 
-def encoded_judge(judge: Any, predictions: Predictions) -> NDArray[np.int32]:
+def encoded_judge(judge: Any, predictions: Predictions) -> Codes:
     """Return the judge's labels of rows that are all verified, as codes of their classes."""
     said = factorize(labels_of(judge, "judge"), "judge", IN_MEMORY)
     check_length("judge", len(said.codes), predictions.n_given, IN_MEMORY)
@@ -169,7 +168,7 @@ def encoded_judge(judge: Any, predictions: Predictions) -> NDArray[np.int32]:
     return predictions.given_rows.arranged(codes, judge, "judge")
 
 
-def labels_of(values: Any, what: str) -> NDArray[np.object_]:
+def labels_of(values: Any, what: str) -> Array:
     """Return labels; beside missing ones whole numbers were floats, and are integers again."""
     array = as_array(values, what)
     if array.ndim != 1:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dmfroc.inputs.arrays import Array, Rows, whole_as_int
 from dmfroc.inputs.messages import listing
@@ -39,7 +38,7 @@ def matched(named: Mapping[str, Predictions]) -> dict[str, Predictions]:
     return predictions
 
 
-def order_of_ids(first_name: str, first: Array, name: str, other: Array) -> NDArray[np.int64]:
+def order_of_ids(first_name: str, first: Array, name: str, other: Array) -> Array:
     """Return the rows of another classifier, or model, that have the ids of the first."""
     wanted, row_of = first.tolist(), {item: row for row, item in enumerate(other.tolist())}
     for of_first, lacking in (

@@ -8,9 +8,8 @@ from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import Floats
+from dmfroc.inputs.arrays import Array, Codes, Flags, Floats
 from dmfroc.inputs.columns import Positive
 from dmfroc.inputs.labels import Label, place_of_class
 from dmfroc.inputs.messages import IN_MEMORY, Source, argument, listing
@@ -44,10 +43,10 @@ class WorseThanChance(str):
 class Checked(NamedTuple):
     """Labels and scores that passed the checks, and what the user said of them."""
 
-    true: NDArray[np.int32]
+    true: Codes
     scores: Floats
     used: Floats  # of two columns that are no complements the difference
-    predicted: NDArray[np.int32] | None
+    predicted: Codes | None
     has_hard: bool  # labels, which the user gave
     labels: list[Label]
     names: Sequence[Hashable] | None  # of the columns
@@ -85,7 +84,7 @@ def doubts(of: Checked) -> list[str | None]:
     return found
 
 
-def are_shares(columns: Sequence[NDArray[np.floating]]) -> bool:
+def are_shares(columns: Sequence[Array]) -> bool:
     """Whether rows sum to one, or to 100, up to rounding, so that no class is lacking."""
     sums = np.sum(columns, axis=0)
     is_share = min(column.min() for column in columns) >= 0
@@ -213,7 +212,7 @@ def outside_message(scores: Floats, source: Source) -> str | None:
         return None
     is_no_share = (scores < 0) | (scores > 1)
     is_outside = is_no_share.any(axis=1)
-    codes: NDArray[Any] = np.unique(scores[is_no_share])
+    codes: Array = np.unique(scores[is_no_share])
     n_inside = np.count_nonzero(is_share & ~is_outside)
     is_one_code = len(codes) == 1 and len(scores) >= _MANY
     if n_inside < (_MOST if is_one_code else NEARLY_ALL) * len(scores):
@@ -399,7 +398,7 @@ def left_out_message(of: Checked) -> str | None:
     )
 
 
-def _is_of_others(score: NDArray[Any], is_inside: NDArray[np.bool_]) -> bool:
+def _is_of_others(score: Array, is_inside: Flags) -> bool:
     """Whether a score is the share of a class among the other rows, its logarithm or log-odds."""
     n, share = len(score), float(is_inside.mean())
     if not 0 < share < 1:
@@ -440,7 +439,7 @@ def reversed_message(of: Checked) -> str | None:
     )
 
 
-def _rank_z(score: NDArray[np.floating], is_inside: NDArray[np.bool_]) -> float:
+def _rank_z(score: Array, is_inside: Flags) -> float:
     """Return by how many standard errors a score is larger inside a class, by ranks."""
     _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]
@@ -450,7 +449,7 @@ def _rank_z(score: NDArray[np.floating], is_inside: NDArray[np.bool_]) -> float:
     return float(excess / np.sqrt(variance)) if variance else 0.0
 
 
-def _wrong_side(score: NDArray[Any], is_above: NDArray[np.bool_]) -> float:
+def _wrong_side(score: Array, is_above: Flags) -> float:
     """Share of rows on the wrong side of the best threshold."""
     order = np.argsort(score)
     is_last = np.append(np.diff(score[order]) > 0, True)  # of equal scores

@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import (
     Array,
+    Flags,
     Floats,
     OnDevice,
     as_array,
@@ -407,7 +407,7 @@ def _checked(
     return np.where(is_lowest, least, np.where(is_highest, most, scores))
 
 
-def _remedy(missing: NDArray[np.bool_], source: Source) -> str:
+def _remedy(missing: Flags, source: Source) -> str:
     if missing.any(axis=1).mean() < NEARLY_ALL or missing.all(axis=1).any():
         return "replace them or drop their rows" + " with drop_missing=True" * source.is_table_file
     n_kept = (~missing).sum(axis=1)
