@@ -141,17 +141,24 @@ def _one_hot(table: Any, label: str) -> Any:
 
     columns = {name: numbers_of(name, table[name])[0] for name in table.column_names}
     flags = {x: y for x, y in columns.items() if {0, 1}.issuperset(y.unique().to_pylist())}
-    if label not in flags or (np.sum([x.to_numpy() for x in flags.values()], axis=0) != 1).any():
+    ones = np.array([x.to_numpy() for x in flags.values()])
+    if label not in flags or (ones.sum(axis=0) != 1).any():
         return None
     warn([Note(f"the true class is the one of the columns {listing([*flags])} that is 1")])
-    ones = np.argmax([x.to_numpy() for x in flags.values()], axis=0)
-    return pyarrow.chunked_array([np.array([*flags])[ones]])
+    return pyarrow.chunked_array([np.array([*flags])[ones.argmax(axis=0)]])
 
 
 def _kept_rows(file: Path, table: Any, names: Names) -> Any:
     """Return a table without the rows that the user leaves out, and labels of one kind."""
+    import pyarrow.compute as pc
+
     names_taken(names, table.column_names, "column")
-    kept = np.ones(len(table), bool) & _are_kept(lambda name: _texts(table[name]), names)
+
+    def texts(name: str) -> np.ndarray:
+        column = pc.fill_null(table[name].cast("string"), "")
+        return pc.utf8_trim_whitespace(column).to_numpy()
+
+    kept = np.ones(len(table), bool) & _are_kept(texts, names)
     table = table.filter(kept)
     if file.name.lower().removesuffix(".gz").endswith(_TEXTS):
         table = with_labels(table, names)
@@ -165,13 +172,6 @@ def _kept_rows(file: Path, table: Any, names: Names) -> Any:
         what = f"{is_left_out.sum()} of {len(table)} rows are left out, data rows {rows}"
         warn([f"drop_missing: {what}: they have no value in column {columns}"])
     return table.filter(~is_left_out)
-
-
-def _texts(column: Any) -> np.ndarray:
-    import pyarrow.compute as pc
-
-    texts: np.ndarray = pc.utf8_trim_whitespace(pc.fill_null(column.cast("string"), "")).to_numpy()
-    return texts
 
 
 def _kept_arrays(arrays: dict[str, np.ndarray], names: Names) -> dict[str, np.ndarray]:
