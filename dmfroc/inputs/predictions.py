@@ -117,8 +117,9 @@ class Predictions:
 
     def __post_init__(self) -> None:
         # Views are read-only, and the arrays of whoever made them stay as they are
-        arrays = {x: value for x, value in vars(self).items() if isinstance(value, np.ndarray)}
-        self.__dict__.update({x: read_only(array.view()) for x, array in arrays.items()})
+        self.__dict__.update(
+            {x: read_only(v.view()) for x, v in vars(self).items() if isinstance(v, np.ndarray)}
+        )
 
     @classmethod
     def from_arrays(
@@ -347,8 +348,13 @@ class Predictions:
         """
         file = checked_path("path", path)
         try:
-            given = {"label": label, "sample_weight": sample_weight, "y_pred": y_pred}
-            given |= {"frequency_weight": frequency_weight, "id": id}
+            given = {
+                "label": label,
+                "sample_weight": sample_weight,
+                "y_pred": y_pred,
+                "frequency_weight": frequency_weight,
+                "id": id,
+            }
             columns = {
                 argument: instance(argument, column, str)
                 for argument, column in given.items()
@@ -356,12 +362,19 @@ class Predictions:
             }
             if scores is not None and not isinstance(scores, str):
                 scores = column_names("scores", scores, least=0)
-            others = tuple(column_names("other_columns", other_columns, least=0))
             if not isinstance(drop_missing, bool):
                 drop_missing = column_names("drop_missing", drop_missing, least=0)
-            text = checked_format(separator, decimal, encoding)
-            kept = drop_label, instance("where", {} if where is None else where, dict), drop_missing
-            names = Names(columns, scores, labels, others, text, truth, *kept)
+            names = Names(
+                columns,
+                scores,
+                labels,
+                tuple(column_names("other_columns", other_columns, least=0)),
+                checked_format(separator, decimal, encoding),
+                truth,
+                drop_label,
+                instance("where", {} if where is None else where, dict),
+                drop_missing,
+            )
             with collected_remarks() as remarks:
                 fields, found = read(file, names, Positive(pos_label, direction))
             predictions = cls(**fields, file=str(file))._with_positive(pos_label)
@@ -465,11 +478,8 @@ class Predictions:
         codes = group.astype(np.int32)
         if self.folds is not None and not np.array_equal(codes, self.folds):
             raise ValueError("folds are others than those of the predictions: leave one out")
-        known: dict[str, Any] = {
-            "lacking_folds": lacking,
-            "design": {**self.design, "folds": len(names)},
-        }
-        return replace(self, folds=codes, index=rows.index, **known)
+        design = {**self.design, "folds": len(names)}
+        return replace(self, folds=codes, index=rows.index, lacking_folds=lacking, design=design)
 
     def with_positive_class(self, pos_label: Hashable) -> Predictions:
         """Return predictions of two classes whose second, the positive one, is the given class.
