@@ -92,15 +92,9 @@ def check_scores(inputs: Inputs) -> Finished:
         raise ValueError(one_class_message(source.true, observed.distinct[0]))
     n = len(observed.codes)
     try:
+        given: Any = {"positive": inputs.positive, "stated": stated, "copy": inputs.copy}
         labels, scores, names, single, remarks = class_scores(
-            inputs.y_score,
-            n,
-            observed.distinct,
-            order,
-            source,
-            positive=inputs.positive,
-            stated=stated,
-            copy=inputs.copy,
+            inputs.y_score, n, observed.distinct, order, source, **given
         )
     except ValueError as error:
         hint = odd_labels(observed, source) if order is None else None
@@ -124,18 +118,9 @@ def check_scores(inputs: Inputs) -> Finished:
     given = fields["scores"]
     if len(labels) == 2 and single is None and not are_complements(given):
         fields["scores"] = difference(given)
-    found = Checked(
-        fields["true"],
-        given,
-        fields["scores"],
-        fields["predicted"],
-        inputs.y_pred is not None,
-        labels,
-        names,
-        single,
-        inputs.positive,
-        source,
-    )
+    finished = fields["true"], given, fields["scores"], fields["predicted"]
+    has_hard = inputs.y_pred is not None
+    found = Checked(*finished, has_hard, labels, names, single, inputs.positive, source)
     told = [*remarks, of_rows, *doubts(found)]
     return fields, tuple(dict.fromkeys(filter(None, told)))
 

@@ -348,13 +348,8 @@ class Predictions:
         """
         file = checked_path("path", path)
         try:
-            given = {
-                "label": label,
-                "sample_weight": sample_weight,
-                "y_pred": y_pred,
-                "frequency_weight": frequency_weight,
-                "id": id,
-            }
+            given = {"label": label, "sample_weight": sample_weight, "y_pred": y_pred}
+            given |= {"frequency_weight": frequency_weight, "id": id}
             columns = {
                 argument: instance(argument, column, str)
                 for argument, column in given.items()
@@ -364,17 +359,10 @@ class Predictions:
                 scores = column_names("scores", scores, least=0)
             if not isinstance(drop_missing, bool):
                 drop_missing = column_names("drop_missing", drop_missing, least=0)
-            names = Names(
-                columns,
-                scores,
-                labels,
-                tuple(column_names("other_columns", other_columns, least=0)),
-                checked_format(separator, decimal, encoding),
-                truth,
-                drop_label,
-                instance("where", {} if where is None else where, dict),
-                drop_missing,
-            )
+            others = tuple(column_names("other_columns", other_columns, least=0))
+            text = checked_format(separator, decimal, encoding)
+            kept = drop_label, instance("where", {} if where is None else where, dict), drop_missing
+            names = Names(columns, scores, labels, others, text, truth, *kept)
             with collected_remarks() as remarks:
                 fields, found = read(file, names, Positive(pos_label, direction))
             predictions = cls(**fields, file=str(file))._with_positive(pos_label)

@@ -149,15 +149,8 @@ def table_inputs(table: Any, names: Names) -> Inputs:
     unused = table.drop_columns([name for name in available if name in taken])
     of_use = {*names.columns.values(), *names.where}
     others = table.select([name for name in available if name in taken and name not in of_use])
-    return Inputs(
-        true,
-        scores,
-        names.labels,
-        unused=unused,
-        source=source,
-        others=others,
-        **names.beside(table),
-    )
+    given = names.beside(table)
+    return Inputs(true, scores, names.labels, unused=unused, source=source, others=others, **given)
 
 
 def _holds_lists(column: Any) -> bool:
