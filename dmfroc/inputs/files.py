@@ -83,8 +83,8 @@ def read(file: Path, names: Names, positive: Positive) -> Finished:
     texts = [x for argument, x in names.columns.items() if argument not in weights]
     texts += [*names.other_columns, *names.where]
     (table, as_read), names = _read_rows(file, names, texts, numbers)
-    table = _kept_rows(file, _with_nested(table, [*texts, *(numbers or ())]), names)
     try:
+        table = _kept_rows(file, _with_nested(table, [*texts, *(numbers or ())]), names)
         fields, remarks = check_table(table_inputs(table, names)._replace(positive=positive))
     except (TypeError, ValueError) as error:
         if as_read:
