@@ -283,8 +283,7 @@ def labels_message(predictions: Any) -> str | None:
     if not (predictions.has_scores and predictions.has_all_scores) or len(predictions.true) < _MANY:
         return None
     scores, is_single = predictions.scores, predictions.predicted is None
-    place = predictions.single or 0
-    columns = slice(place, place + 1) if is_single else slice(None)
+    columns = [predictions.single or 0] if is_single else slice(None)
     if len(np.unique(scores[:_MANY, columns])) > 2:  # which spares most the look at all
         return None
     values = np.unique(scores := np.asarray(scores[:, columns]))
