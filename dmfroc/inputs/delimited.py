@@ -243,15 +243,13 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
 def _note(file: Path, layout: _Layout, has_commas: bool) -> str | None:
     """Say how a file was read, if that is not what its name promises."""
     usual = "\t" if re.search(r"\.(tsv|tab)\b", file.name.lower()) else ","
-    parts = []
-    if layout.separator != usual:
-        parts.append(f"separator {_spelled(layout.separator)}")
-    if has_commas:
-        parts.append("decimal comma")
-    if layout.encoding not in ("utf-8", "utf-8-sig"):
-        parts.append(f"encoding {layout.encoding}")
-    if layout.line > 1:
-        parts.append(f"header in line {layout.line}")
+    unusual = {
+        f"separator {_spelled(layout.separator)}": layout.separator != usual,
+        "decimal comma": has_commas,
+        f"encoding {layout.encoding}": layout.encoding not in ("utf-8", "utf-8-sig"),
+        f"header in line {layout.line}": layout.line > 1,
+    }
+    parts = [what for what, is_so in unusual.items() if is_so]
     return f"read with {', '.join(parts)}" if parts else None
 
 
@@ -342,8 +340,8 @@ def numbers_of(
     texts = pc.replace_substring_regex(texts, r"^\*", "")  # with which Weka marks the largest
     is_missing = pc.is_in(texts, pyarrow.array([*MISSING, "None", "<NA>"]))
     texts = pc.if_else(is_missing, None, pc.replace_substring(texts, "\N{MINUS SIGN}", "-"))
-    read = {mark: _with_mark(texts, mark) for mark in ([decimal] if decimal else ".,")}
-    readings = {mark: numbers for mark, numbers in read.items() if numbers is not None}
+    marks = decimal or ".,"
+    readings = {mark: x for mark in marks if (x := _with_mark(texts, mark)) is not None}
     if not readings:
         return column, None
     mark, numbers = next(iter(readings.items()))

@@ -125,8 +125,8 @@ def judged_rows(y_true: Any, y_score: Any, judge: Judge, **others: Any) -> Judge
     chosen = counts & is_verified
     n_rows, n_verified = int(counts.sum()), int(chosen.sum())
     facts = {"rows": n_rows, "verified": n_verified, "others": n_rows - n_verified}
-    drawn_as = {"drawn": "as given" if judge.is_drawn_unlike else "alike"}
-    given = replace(given, design={**given.design, "judge": {**facts, **drawn_as}})
+    drawn_as = "as given" if judge.is_drawn_unlike else "alike"
+    given = replace(given, design={**given.design, "judge": {**facts, "drawn": drawn_as}})
     if one is not None:  # against the rest, also where the judge says so
         given, by_judge = (p.with_positive_class(one) for p in (given, by_judge))
     verified, on_verified = (p.rows(chosen).reweighted(weights[chosen]) for p in (given, by_judge))

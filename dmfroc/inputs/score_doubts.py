@@ -84,7 +84,7 @@ def doubts(of: Checked) -> list[str | None]:
     return found
 
 
-def are_shares(columns: Sequence[Array]) -> bool:
+def are_shares(columns: Any) -> bool:
     """Whether rows sum to one, or to 100, up to rounding, so that no class is lacking."""
     sums = np.sum(columns, axis=0)
     is_share = min(column.min() for column in columns) >= 0
@@ -112,7 +112,7 @@ def numbered_message(of: Checked, names: Sequence[Hashable]) -> str | None:
     if not all(re.fullmatch(r"-?\d+(\.0)?", str(label)) for label in labels):
         return None
     is_class = not source.is_table_file and set(map(str, names)) <= set(map(str, labels))
-    if is_class or are_shares(list(scores.T)):
+    if is_class or are_shares(scores.T):
         return None
     n, k = scores.shape
     chosen, sizes = scores.argmax(axis=1), np.bincount(true, minlength=k)
