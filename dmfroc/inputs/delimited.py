@@ -172,11 +172,15 @@ def _layout(file: Path, given: Format, wanted: set[str]) -> _Layout:
     compression = "gzip" if start.startswith(b"\x1f\x8b") else None
     with opened(file, compression is not None) as stream:
         head = stream.read(_HEAD)
-    encoding = given.encoding or sure_encoding(head) or guessed_encoding(head)
+    decoder, encoding = codecs.getincrementaldecoder, given.encoding or json.detect_encoding(head)
     try:
-        text = codecs.getincrementaldecoder(encoding)().decode(head).removeprefix("\ufeff")
+        text = decoder(encoding)().decode(head)
     except UnicodeError as error:
-        raise ValueError(f"{error}; say how it is encoded by encoding=") from error
+        if given.encoding or encoding != "utf-8":
+            raise ValueError(f"{error}; say how it is encoded by encoding=") from error
+        encoding = guessed_encoding(head)
+        text = decoder(encoding)().decode(head)
+    text = text.removeprefix("\ufeff")
     if len(head) == _HEAD:  # the last line is not whole
         text = text[: text.rfind("\n") + 1] or text
     if not text.strip():
@@ -227,12 +231,9 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
             names = ["", *names] if has_row_names else [*names, ""]
     if names[:1] == ["inst#"] and "distribution" in names:  # of Weka, over several columns
         place = names.index("distribution")
-        n_blank = len(list(itertools.takewhile(lambda name: not name, names[place + 1 :])))
-        if n_blank:
-            names[place:] = [
-                *(f"distribution_{code}" for code in range(1, n_blank + 2)),
-                *names[place + 1 + n_blank :],
-            ]
+        blanks = itertools.takewhile(lambda name: not name, names[place + 1 :])
+        for k, _ in enumerate(blanks, start=2):
+            names[place : place + k] = [f"distribution_{code}" for code in range(1, k + 1)]
     same = sum(len(row) == len(names) for row in below) / max(len(below), 1)
     last = next(itertools.islice(io.StringIO(text, newline=""), max(end - 1, 0), None), "")
     has_spaces = f"{separator} " in last or f" {separator}" in last
@@ -388,17 +389,6 @@ def _check_decimals(table: Mapping[str, Any], decimals: Mapping[str, str | None]
                 f"column {commas[0]!r} has decimal commas, but column {name!r} has decimal points: "
                 "write them alike, or say by decimal= which of both separates thousands"
             )
-
-
-def sure_encoding(head: bytes) -> str | None:
-    """Return the encoding that the beginning of a file shows, None if none is certain."""
-    encoding = json.detect_encoding(head)
-    if encoding != "utf-8":
-        return encoding
-    with contextlib.suppress(UnicodeDecodeError):
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-        return "utf-8"
-    return None
 
 
 def guessed_encoding(text: bytes) -> str:
