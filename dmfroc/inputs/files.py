@@ -152,7 +152,8 @@ def _kept_rows(file: Path, table: Any, names: Names) -> Any:
     """Return a table without the rows that the user leaves out, and labels of one kind."""
     import pyarrow.compute as pc
 
-    names_taken(names, table.column_names, "column")
+    # Whoever reads other columns knows which arguments name them
+    names_taken(names._replace(other_columns=()), table.column_names, "column")
 
     def texts(name: str) -> np.ndarray:
         column = pc.fill_null(table[name].cast("string"), "")
