@@ -230,7 +230,8 @@ def stated_order(inputs: Inputs, observed: Factor) -> list[Label]:
                 f"{source.true} and {source.predicted} state different orders of their categories, "
                 f"{listing(orders[0])} and {listing(order)}: pass labels= in the right order"
             )
-    result = list(map(whole_as_int, max(orders, key=len, default=[])))
+    result: list[Any] = max(orders, key=len, default=[])
+    result = [whole_as_int(x) for x in result]
     return result if set(observed.distinct) <= set(result) else []
 
 
