@@ -115,16 +115,15 @@ def labels_of_table(table: Any, label: str) -> Factor:
 def table_inputs(table: Any, names: Names) -> Inputs:
     """Return what is to be checked of a table of pyarrow."""
     available = table.column_names
-    twice = repeated(available)
-    if twice:
+    if twice := repeated(available):
         raise ValueError(f"duplicate column names: {listing(twice)}; rename them")
     taken = names_taken(names, available, "column")
+    free = [name for name in available if name not in taken]
     if names.scores is None:
         index = (table.schema.pandas_metadata or {}).get("index_columns", ())
-        columns = [name for name in available if name not in taken and name not in index]
+        columns = [name for name in free if name not in index]
     else:
-        listed = np.ravel(names.scores).tolist()
-        columns = matching(listed, [name for name in available if name not in taken])
+        columns = matching(np.ravel(names.scores).tolist(), free)
         for name in columns:
             check_available(name, available, "scores", "column")
     if not columns and ("y_pred" not in names.columns or names.scores is not None):
@@ -134,7 +133,7 @@ def table_inputs(table: Any, names: Names) -> Inputs:
     )
     true = table[names.columns["label"]]
     scores = table.select(columns)
-    of_lists = [name for name in available if name not in taken and _holds_lists(table[name])]
+    of_lists = [name for name in free if _holds_lists(table[name])]
     chosen = [name for name in columns if name in of_lists]
     if chosen and (names.scores is None or columns == chosen):
         distinct = factorize(true, source.true, source).distinct
@@ -146,9 +145,9 @@ def table_inputs(table: Any, names: Names) -> Inputs:
                 ".map(ast.literal_eval)"
             )
     _check_wide(table.drop_columns([*of_lists, names.columns["label"]]), true)
-    unused = table.drop_columns([name for name in available if name in taken])
-    of_use = {*names.columns.values(), *names.where}
-    others = table.select([name for name in available if name in taken and name not in of_use])
+    unused = table.select(free)
+    of_use = {*free, *names.columns.values(), *names.where}
+    others = table.select([name for name in available if name not in of_use])
     given = names.beside(table)
     return Inputs(true, scores, names.labels, unused=unused, source=source, others=others, **given)
 
