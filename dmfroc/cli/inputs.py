@@ -497,10 +497,10 @@ def read_pair_weights(text: str, predictions: Predictions | Scan) -> PairWeights
 
 def _label_of(text: str, predictions: Predictions | Scan) -> Any:
     """Return the class that a text names; programs differ in how they spell true and false."""
-    spelled = {str(label): label for label in predictions.labels}
-    if all(isinstance(label, bool) for label in predictions.labels):
-        text = text.capitalize()
-    return spelled.get(text, text)
+    from dmfroc.inputs.labels import spelled_label
+
+    label = spelled_label(text, type(predictions.labels[0]))
+    return text if label is None else label
 
 
 def _cost_matrix(table: list[list[str]], read: Predictions | Scan) -> list[list[float]]:
@@ -516,26 +516,22 @@ def _cost_matrix(table: list[list[str]], read: Predictions | Scan) -> list[list[
                 f"the row of class {row[0]!r} has {len(row) - 1} costs, but the header names "
                 f"{len(predicted)} classes"
             )
-    columns = _positions(predicted, classes, "column")
-    rows = _positions(observed, classes, "row")
+    for what, names in (("column", predicted), ("row", observed)):
+        for label in classes:
+            if names.count(label) != 1:
+                count = "are several" if label in names else "is none"
+                raise ValueError(
+                    f"there must be one {what} of costs for class {label!r}, but there {count}; "
+                    f"the {what}s are {listing(names)}"
+                )
+    costs = {
+        i: dict(zip(predicted, row[1:], strict=True))
+        for i, row in zip(observed, table[1:], strict=True)
+    }
     return [
-        [
-            0.0 if i == j else _cost(table[1 + rows[i]][1 + columns[j]], f"row {i!r}, column {j!r}")
-            for j in classes
-        ]
+        [0.0 if i == j else _cost(costs[i][j], f"row {i!r}, column {j!r}") for j in classes]
         for i in classes
     ]
-
-
-def _positions(names: list[Any], classes: list[Any], what: str) -> dict[Any, int]:
-    for label in classes:
-        if names.count(label) != 1:
-            count = "are several" if label in names else "is none"
-            raise ValueError(
-                f"there must be one {what} of costs for class {label!r}, but there {count}; "
-                f"the {what}s are {listing(names)}"
-            )
-    return {label: names.index(label) for label in classes}
 
 
 def _cost(text: str, where: str) -> float:

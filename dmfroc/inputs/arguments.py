@@ -94,7 +94,13 @@ def as_predictions(
         predictions = y_true
         if predictions.single is not None and pos_label is not None:
             place = place_of_class(pos_label, predictions.labels)
-            predictions = predictions.warned(_kept_meaning(predictions, place))
+            chosen, other = (predictions.labels[x] for x in (place, 1 - place))
+            if place != predictions.single:
+                predictions = predictions.warned(
+                    "pass pos_label= to Predictions.from_arrays as well if the score is that of "
+                    f"class {chosen!r}, which it names: it is taken for that of class {other!r}, "
+                    f"so that small values speak for class {chosen!r}"
+                )
     if predictions.folds is not None and not by_fold:
         raise ValueError(
             "the predictions have folds, whose scores come from different fits and are not "
@@ -113,15 +119,3 @@ def as_predictions(
         place_of_class(pos_label, predictions.labels)
         return predictions
     return predictions._with_positive(pos_label)
-
-
-def _kept_meaning(predictions: Predictions, place: int) -> str | None:
-    """Say that the single score of finished predictions is not that of the positive class."""
-    if place == predictions.single:
-        return None
-    chosen, other = (predictions.labels[x] for x in (place, 1 - place))
-    return (
-        "pass pos_label= to Predictions.from_arrays as well if the score is that of class "
-        f"{chosen!r}, which it names: it is taken for that of class {other!r}, so that small "
-        f"values speak for class {chosen!r}"
-    )

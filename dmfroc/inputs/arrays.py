@@ -23,7 +23,9 @@ type Array = NDArray[Any]
 """Of any type and shape."""
 type Codes = NDArray[np.int32]
 """The label of each row, as its position among others."""
-type Floats = NDArray[np.float32] | NDArray[np.float64]
+type Numbers = NDArray[np.float64]
+type Flags = NDArray[np.bool_]
+type Floats = NDArray[np.float32] | Numbers
 
 _UNPACKED = {
     "polars": "{}.struct.unnest()",
@@ -104,7 +106,7 @@ class OnDevice:
         return getattr(self.host, name)
 
     @property
-    def has_tie(self) -> NDArray[np.bool_]:
+    def has_tie(self) -> Flags:
         """In which rows the largest number is there twice."""
         with _in_double_precision():
             largest = self.values.max(axis=1, keepdims=True)
@@ -284,7 +286,7 @@ def as_floats(
     return np.array(values, dtype=np.float32 if is_short else np.float64, order="C", copy=copy)
 
 
-def _numbers(values: Array, what: str, name_row: Callable[[int], str]) -> NDArray[np.float64]:
+def _numbers(values: Array, what: str, name_row: Callable[[int], str]) -> Numbers:
     numbers = [np.nan if is_missing(item) else item for item in values.ravel().tolist()]
     for kind in set(map(type, numbers)):
         if not issubclass(kind, Real | Decimal | np.bool):  # NumPy would read "0.5" as a number
@@ -382,6 +384,11 @@ def read_only[A: Array](array: A) -> A:
     """Forbid writing to an array, and return it."""
     array.flags.writeable = False
     return array
+
+
+def whole_as_int(item: Any) -> Any:
+    """Return a float that is a whole number as an integer, and anything else as it is."""
+    return int(item) if isinstance(item, float) and item.is_integer() else item
 
 
 def as_scalar(item: Any) -> Any:
@@ -494,7 +501,7 @@ def counts_rows(index: Any) -> bool:
     return bool((index.to_numpy() == np.arange(len(index))).all())
 
 
-def numbers_of_rows(**given: Any) -> list[NDArray[np.float64]]:
+def numbers_of_rows(**given: Any) -> list[Numbers]:
     """Return numbers that belong together, by name, with their rows in one order."""
     rows = Rows(what=next(iter(given)))
     return [rows.arranged(numbers(name, values), values, name) for name, values in given.items()]
@@ -517,7 +524,8 @@ def row_names(values: Any, what: str, n: int, rows: Rows, noun: str) -> Array:
         What is named, as in "a group".
     """
     array: Array
-    if isinstance(values, list | tuple) and not _holds_arrays(values):
+    is_list = isinstance(values, list | tuple)
+    if is_list and not any(isinstance(x, list) or getattr(x, "ndim", 0) for x in values):
         # NumPy would turn 1 and "1" into the same, NaN into "nan", and pairs into rows
         array = np.fromiter(values, object, len(values))
     else:
@@ -533,15 +541,6 @@ def row_names(values: Any, what: str, n: int, rows: Rows, noun: str) -> Array:
     elif (array != array).any():  # NaN or NaT
         raise _missing(what, int((array != array).argmax()), noun)
     return rows.arranged(array, values, what)
-
-
-def _holds_arrays(values: list[Any] | tuple[Any, ...]) -> bool:
-    """Whether some of the values are lists, or arrays of no dimension of another library."""
-    return any(
-        kind is list
-        or (hasattr(kind, "__array__") and not issubclass(kind, np.generic | np.ma.MaskedArray))
-        for kind in set(map(type, values))
-    )
 
 
 def check_ids(values: Any, n: int, source: Source) -> Array:

@@ -5,7 +5,7 @@ Columns, labels, scores, then all doubts over what is finished, in one list. Non
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,12 +16,14 @@ from dmfroc._kit.memory import check_memory
 from dmfroc.inputs.arrays import (
     Array,
     Codes,
+    Numbers,
     Rows,
     as_array,
     as_floats,
     categories_in_order,
     check_ids,
     check_length,
+    whole_as_int,
 )
 from dmfroc.inputs.columns import NOTHING_SAID, Positive
 from dmfroc.inputs.labels import (
@@ -59,8 +61,8 @@ class Inputs(NamedTuple):
     y_true: Any
     y_score: Any
     labels: Any
-    sample_weight: Any
-    y_pred: Any
+    sample_weight: Any = None
+    y_pred: Any = None
     frequency_weight: Any = None
     id: Any = None
     unused: Any = None  # columns of a file that are nothing else, but perhaps scores
@@ -104,19 +106,13 @@ def check_scores(inputs: Inputs) -> Finished:
     rows = Rows(inputs.y_true, source.true)
     scores = rows.arranged(scores, inputs.y_score, source.scores)
     true = encode(observed, labels, source.true, source)
-    weight = check_weights(inputs.sample_weight, true, labels, source, rows)
     predicted = None
     if inputs.y_pred is not None:
         predicted = encode(hard_labels(inputs, n, rows), labels, source.predicted, source)
     elif single is None:
         predicted = scores.argmax(axis=1).astype(np.int32)
-    of_rows = None
-    if inputs.unused is not None:
-        unused = [x for x in inputs.unused.column_names if x not in (names or ())]
-        inputs = inputs._replace(unused=inputs.unused.select(unused))
-        of_rows = row_doubt(inputs.unused, inputs.others, true)
-    arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
-    fields = _completed(labels, arrays, inputs, rows) | {"single": single}
+    fields, of_rows = _completed(inputs, labels, rows, true, scores, predicted, names or ())
+    fields["single"] = single
     if order is None and not stated and (single is None or names is None):
         fields["doubtful_positive"] = positive_message(labels)
     given = fields["scores"]
@@ -125,7 +121,8 @@ def check_scores(inputs: Inputs) -> Finished:
     finished = fields["true"], given, fields["scores"], fields["predicted"]
     has_hard = inputs.y_pred is not None
     found = Checked(*finished, has_hard, labels, names, single, inputs.positive, source)
-    return fields, _each_once([*remarks, of_rows, *doubts(found)])
+    told = [*remarks, of_rows, *doubts(found)]
+    return fields, tuple(dict.fromkeys(filter(None, told)))
 
 
 def check_hard_labels(inputs: Inputs, of_columns: str | None = None) -> Finished:
@@ -152,58 +149,59 @@ def check_hard_labels(inputs: Inputs, of_columns: str | None = None) -> Finished
         )
     true = encode(observed, labels, source.true, source, has_scores=False)
     predicted = encode(hard, labels, source.predicted, source, has_scores=False)
-    weight = check_weights(inputs.sample_weight, true, labels, source, rows)
-    of_rows = None if inputs.unused is None else row_doubt(inputs.unused, inputs.others, true)
-    remarks = of_columns, alike, unpredicted_message(true, predicted, labels, source), of_rows
     scores = np.eye(len(labels))[predicted]
-    arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
-    fields = _completed(labels, arrays, inputs, rows)
+    fields, of_rows = _completed(inputs, labels, rows, true, scores, predicted)
     fields |= {"has_scores": False, "doubtful_positive": doubt}
-    return fields, _each_once(remarks)
-
-
-def _each_once(remarks: Iterable[str | None]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, remarks)))
+    unpredicted = unpredicted_message(true, predicted, labels, source)
+    told = [of_columns, alike, unpredicted, of_rows]
+    return fields, tuple(filter(None, told))
 
 
 def _completed(
-    labels: list[Label], arrays: dict[str, Any], inputs: Inputs, rows: Rows
-) -> dict[str, Any]:
-    """Name the rows, or repeat every row as often as it was observed.
+    inputs: Inputs,
+    labels: list[Label],
+    rows: Rows,
+    true: Codes,
+    scores: Any,
+    predicted: Codes | None,
+    names: Sequence[Hashable] = (),
+) -> tuple[dict[str, Any], str | None]:
+    """Weigh and name the rows, or repeat every row as often as it was observed.
 
-    Returns the fields of `Predictions`.
+    Returns the fields of `Predictions`, and what is doubtful about the rows. ``names`` are those
+    of the score columns.
     """
-    source, true = inputs.source, arrays["true"]
-    ids, counts = None, None
+    source, unused, doubt, ids, counts = inputs.source, inputs.unused, None, None, None
+    weight = check_weights(inputs.sample_weight, true, labels, source, rows)
+    if unused is not None:
+        unused = unused.select([x for x in unused.column_names if x not in names])
+        doubt = row_doubt(unused, inputs.others, true)
     design = dict(source.design)
-    if inputs.labels is not None and list(labels) != sorted_labels(labels):
-        design["labels"] = list(labels)
-    counted = arrays["sample_weight"][arrays["sample_weight"] > 0]
-    if np.ptp(counted) > 0:
+    if inputs.labels is not None and labels != sorted_labels(labels):
+        design["labels"] = labels
+    if np.ptp(weight[weight > 0]) > 0:
         design["weights"] = AS_GIVEN
     if inputs.y_pred is not None and inputs.y_score is not None:
         design["hard_labels"] = "as given"
+    arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
     if inputs.frequency_weight is None:
         if inputs.id is not None:
-            ids = check_ids(inputs.id, len(true), source)
-            ids = rows.arranged(ids, inputs.id, source.id)
+            ids = rows.arranged(check_ids(inputs.id, len(true), source), inputs.id, source.id)
     elif inputs.id is not None:
         raise ValueError(
             f"{source.id} names single rows, but {source.frequency} repeats them: leave one of "
             "them out"
         )
     else:
-        counts = check_counts(inputs.frequency_weight, true, labels, source, rows)
-        width = arrays["scores"].itemsize * len(labels) + _BYTES_OF_ROW
-        what = f"repeating the rows {int(counts.sum())} times by {source.frequency}"
-        check_memory(width * int(counts.sum()), what, "add up equal rows, or pass smaller counts")
-        given = {name: x for name, x in arrays.items() if x is not None}
-        arrays |= {name: array.repeat(counts, axis=0) for name, array in given.items()}
-        design["frequency_weight"] = {"rows": len(counts), "observations": int(counts.sum())}
-    unused = inputs.unused if counts is None else None
+        unused, counts = None, check_counts(inputs.frequency_weight, true, labels, source, rows)
+        n = int(counts.sum())
+        width = scores.itemsize * len(labels) + _BYTES_OF_ROW
+        what = f"repeating the rows {n} times by {source.frequency}"
+        check_memory(width * n, what, "add up equal rows, or pass smaller counts")
+        arrays = {x: a if a is None else a.repeat(counts, axis=0) for x, a in arrays.items()}
+        design["frequency_weight"] = {"rows": len(counts), "observations": n}
     of_rows = {"index": rows.index, "ids": ids, "unused": unused, "frequency": counts}
-    of_rows["design"] = design
-    return {"labels": tuple(labels), **arrays, **of_rows}
+    return {"labels": tuple(labels), **arrays, **of_rows, "design": design}, doubt
 
 
 def one_class_message(what: str, label: Any) -> str:
@@ -232,8 +230,8 @@ def stated_order(inputs: Inputs, observed: Factor) -> list[Label]:
                 f"{source.true} and {source.predicted} state different orders of their categories, "
                 f"{listing(orders[0])} and {listing(order)}: pass labels= in the right order"
             )
-    result = max(orders, key=len, default=[])
-    result = [int(x) if isinstance(x, float) and x.is_integer() else x for x in result]
+    result: list[Any] = max(orders, key=len, default=[])
+    result = [whole_as_int(x) for x in result]
     return result if set(observed.distinct) <= set(result) else []
 
 
@@ -247,13 +245,25 @@ def hard_labels(inputs: Inputs, n: int, rows: Rows) -> Factor:
 
 def check_weights(
     values: Any, true: Codes, labels: Sequence[Label], source: Source, rows: Rows
-) -> NDArray[np.float64]:
-    """Return one weight per observation in a new array; ones where none are given."""
+) -> Numbers:
+    """Return one weight per observation in a new array; ones where none are given.
+
+    Only their ratios matter, and their products must not overflow.
+    """
     if values is None:
         return np.ones(len(true))
     weight = real_weights(values, len(true), source, rows)
     check_totals(np.bincount(true), np.bincount(true, weight), labels, source.weight)
-    return _scaled(weight, source.weight)
+    least, largest = weight[weight > 0].min(), weight.max()
+    exponents = np.frexp([least, largest])[1]
+    if np.ptp(exponents) > _LARGEST_RATIO:
+        raise ValueError(
+            f"{source.weight} has positive weights from {least} to {largest}: the largest must not "
+            "be more than 1e50 times the smallest; give 0 to those that need not count"
+        )
+    # By a power of two, which is exact
+    is_extreme = abs(exponents[1]) > _LARGEST_EXPONENT
+    return np.ldexp(weight, -exponents[1]) if is_extreme else weight
 
 
 def check_counts(
@@ -285,7 +295,7 @@ def check_totals(counts: Array, totals: Array, labels: Sequence[Label], what: st
         )
 
 
-def real_weights(values: Any, n: int, source: Source, rows: Rows) -> NDArray[np.float64]:
+def real_weights(values: Any, n: int, source: Source, rows: Rows) -> Numbers:
     """Return one finite weight >= 0 for each of n rows, arranged, in a new array."""
     what = source.weight
     weight = as_floats(as_array(values, what), what).astype(np.float64)
@@ -299,17 +309,3 @@ def real_weights(values: Any, n: int, source: Source, rows: Rows) -> NDArray[np.
             f"{what} is {weight[row]} at {source.row(row)}: it must be finite and >= 0"
         )
     return rows.arranged(weight, values, what)
-
-
-def _scaled(weight: NDArray[np.float64], what: str) -> NDArray[np.float64]:
-    """Return weights whose products do not overflow: only their ratios matter."""
-    least, largest = weight[weight > 0].min(), weight.max()
-    exponents = np.frexp([least, largest])[1]
-    if np.ptp(exponents) > _LARGEST_RATIO:
-        raise ValueError(
-            f"{what} has positive weights from {least} to {largest}: the largest must not be more "
-            "than 1e50 times the smallest; give 0 to those that need not count"
-        )
-    # By a power of two, which is exact
-    is_extreme = abs(exponents[1]) > _LARGEST_EXPONENT
-    return np.ldexp(weight, -exponents[1]) if is_extreme else weight

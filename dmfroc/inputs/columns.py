@@ -57,7 +57,9 @@ def single_score_classes(
         return labels, place if side == ">=" else 1 - place
     named = None if name is None else named_class(name, labels)
     if source.is_table_file:
-        if named == 0 and _may_count(name, labels):
+        # The number in a name may count columns, from 0 as in "0" or from 1 as in PRE_1
+        counts_from = (0 if str(name) == "0" else None, 1)
+        if named == 0 and type(labels[0]) is int and labels[0] in counts_from:
             if not is_stated:
                 raise ValueError(
                     f"{source.scores} column {name!r} may be named after class {labels[0]!r}, or "
@@ -81,12 +83,6 @@ def single_score_classes(
             "the name is right, an array without a name if not"
         )
     return labels, place if named is None else named
-
-
-def _may_count(name: Hashable, labels: Sequence[Label]) -> bool:
-    """Whether the number in a name may count columns, from 0 as in ``0`` or from 1 as in PRE_1."""
-    is_number = type(labels[0]) is int
-    return is_number and (labels[0] == 1 or (labels[0] == 0 and str(name) == "0"))
 
 
 class Match(NamedTuple):
@@ -116,9 +112,17 @@ def match_columns(
                 matches.setdefault(positions, (reading, around))
     if not matches:
         return None
+    of_one = f"{source.scores} has several columns for one class: {listing(names)}"
     if len(matches) > 1:
+        globs = sorted({f"{around.before}*{around.after}" for _, around in matches.values()})
+        if len(globs) == 1:
+            raise ValueError(of_one)
+        remedy, further = "keep", ""
+        if source.is_table_file:
+            remedy, further = "choose with scores=", ", or save a file for each"
         raise ValueError(
-            _several_families([around for _, around in matches.values()], names, source)
+            f"{source.scores} has several columns for each class: {listing(names)}; {remedy} those "
+            f"of one classifier, which are named like one of {listing(globs)}{further}"
         )
     [(positions, (reading, around))] = matches.items()
     rivals = {
@@ -127,8 +131,16 @@ def match_columns(
         if place not in positions and (label := around.other_label(text, kind)) is not None
     }
     if not set(classes).isdisjoint(rivals.values()):
-        raise ValueError(f"{source.scores} has several columns for one class: {listing(names)}")
-    return Match(list(positions), rivals, _difference(reading, positions, names, classes))
+        raise ValueError(of_one)
+    warning = None
+    if reading.difference is not None:
+        pairs = list(zip(positions, classes, strict=True))
+        place, label = next((x for x in pairs if str(x[1]) not in str(names[x[0]])), pairs[0])
+        warning = (
+            "columns and classes are matched although their names differ in "
+            f"{reading.difference}: column {names[place]!r} is taken for class {label!r}"
+        )
+    return Match(list(positions), rivals, warning)
 
 
 def named_class(name: Hashable, labels: Sequence[Label]) -> int | None:
@@ -182,7 +194,7 @@ def mismatch(
     kind = type(classes[0])
     texts, labels = [_text(name, kind) for name in names], [str(label) for label in classes]
     around = _likely_pattern(labels, texts)
-    expected = {around.before + label + around.after: label for label in labels}
+    expected = [around.before + label + around.after for label in labels]
     missing = [
         label for label, text in zip(classes, expected, strict=True) if text not in set(texts)
     ]
@@ -314,20 +326,6 @@ def _likely_pattern(labels: Sequence[str], columns: Sequence[str]) -> _Pattern:
     )
 
 
-def _several_families(
-    patterns: Sequence[_Pattern], names: Sequence[Hashable], source: Source
-) -> str:
-    globs = sorted({f"{before}*{after}" for before, after in patterns})
-    if len(globs) == 1:
-        return f"{source.scores} has several columns for one class: {listing(names)}"
-    remedy = "choose with scores=" if source.is_table_file else "keep"
-    return (
-        f"{source.scores} has several columns for each class: {listing(names)}; {remedy} those of "
-        f"one classifier, which are named like one of {listing(globs)}"
-        + (", or save a file for each" if source.is_table_file else "")
-    )
-
-
 # Ways to read names
 
 
@@ -387,16 +385,3 @@ _OF_BOOLEANS = (
     _Reading(str, str.casefold),
     _Reading(lambda label: str(int(label)), normalized_numbers),
 )
-
-
-def _difference(
-    reading: _Reading, positions: Sequence[int], names: Sequence[Hashable], classes: Sequence[Label]
-) -> str | None:
-    if reading.difference is None:
-        return None
-    pairs = list(zip(positions, classes, strict=True))
-    place, label = next((x for x in pairs if str(x[1]) not in str(names[x[0]])), pairs[0])
-    return (
-        f"columns and classes are matched although their names differ in {reading.difference}: "
-        f"column {names[place]!r} is taken for class {label!r}"
-    )

@@ -110,17 +110,18 @@ def read_delimited(
         The others that are used; None for all. The header is the row that has all these names.
     """
     import pyarrow
+    import pyarrow.compute as pc
 
     wanted = {*texts, *(numbers or ())}
     layout = _layout(file, given, wanted)
     values = [x for x in layout.names if x not in wanted and re.fullmatch(_FRACTION, x)]
-    if values and (not wanted.issubset(layout.names) or 2 * len(values) >= len(layout.names)):
+    lacks_some = not wanted.issubset(layout.names)
+    if values and (lacks_some or 2 * len(values) >= len(layout.names)):
         raise ValueError(
             f"the first line holds numbers, {listing(values)}, as in a file without a header: "
             "write a line with the names of the columns above it, such as y,p_a,p_b"
         )
-    is_detected = given.separator is None
-    if is_detected and len(layout.names) == 1 and not wanted.issubset(layout.names):
+    if given.separator is None and len(layout.names) == 1 and lacks_some:
         raise ValueError(
             f"no character separates the names in the line {layout.names[0][:80]!r}: say which one "
             "does by separator="
@@ -129,14 +130,13 @@ def read_delimited(
     columns = read(file, layout, given)
     if columns is None:  # a byte that is not UTF-8, after the head
         with opened(file, layout.compression is not None) as stream:
-            layout = layout._replace(encoding=_guessed_encoding(stream.read()))
+            layout = layout._replace(encoding=guessed_encoding(stream.read()))
         columns = read(file, layout, given) or []
     named = list(zip(layout.names, columns, strict=True))[layout.has_row_names :]
-    named = [(name, column) for name, column in named if name or not _is_empty(column)]
+    named = [(name, x) for name, x in named if name or pc.any(pc.not_equal(x, "")).as_py()]
     if twice := repeated([name for name, _ in named]):
         raise ValueError(f"duplicate column names: {listing(twice)}; rename them")
-    table = {name: column for name, column in named}
-    decimals = {}
+    table, decimals = dict(named), {}
     for name, column in named:
         if name not in texts:
             is_used = numbers is None or name in numbers
@@ -153,14 +153,14 @@ class _Layout(NamedTuple):
     """How a file is laid out."""
 
     separator: str
-    encoding: str
     names: list[str]  # of all columns
     line: int  # in which the header begins
     n_lines: int  # up to the header, and with it
     has_row_names: bool  # in a first column that the header does not name
     has_spaces: bool  # around separators
-    compression: str | None
     fit: tuple[float, ...]  # how well the separator fits
+    encoding: str = ""
+    compression: str | None = None
 
 
 def _layout(file: Path, given: Format, wanted: set[str]) -> _Layout:
@@ -172,37 +172,26 @@ def _layout(file: Path, given: Format, wanted: set[str]) -> _Layout:
     compression = "gzip" if start.startswith(b"\x1f\x8b") else None
     with opened(file, compression is not None) as stream:
         head = stream.read(_HEAD)
-    encoding = given.encoding or sure_encoding(head) or _guessed_encoding(head)
+    decoder, encoding = codecs.getincrementaldecoder, given.encoding or json.detect_encoding(head)
     try:
-        text = codecs.getincrementaldecoder(encoding)().decode(head).removeprefix("\ufeff")
+        text = decoder(encoding)().decode(head)
     except UnicodeError as error:
-        raise ValueError(f"{error}; say how it is encoded by encoding=") from error
+        if given.encoding or encoding != "utf-8":
+            raise ValueError(f"{error}; say how it is encoded by encoding=") from error
+        encoding = guessed_encoding(head)
+        text = decoder(encoding)().decode(head)
+    text = text.removeprefix("\ufeff")
     if len(head) == _HEAD:  # the last line is not whole
         text = text[: text.rfind("\n") + 1] or text
     if not text.strip():
         raise ValueError("it is empty")
     named = re.match(r'"?sep=(.)"?\r?\n', text, re.IGNORECASE)  # a line of Excel's
-    if given.separator is not None:
-        candidates = [given.separator]
-    elif named:
-        candidates = [named[1]]
-    else:
-        is_tsv = not {".tsv", ".tab"}.isdisjoint(suffix.lower() for suffix in file.suffixes)
-        candidates = sorted(_SEPARATORS, key=lambda x: x != "\t") if is_tsv else [*_SEPARATORS]
+    is_tsv = not {".tsv", ".tab"}.isdisjoint(suffix.lower() for suffix in file.suffixes)
+    known = given.separator or (named and named[1])
+    candidates = [known] if known else sorted(_SEPARATORS, key=lambda x: is_tsv and x != "\t")
     layouts = [_separated(text, x, wanted, 1 if named else 0) for x in candidates]
     best = max(layouts, key=lambda layout: layout.fit)  # of equals the first
     return best._replace(encoding=encoding, compression=compression)
-
-
-def _guessed_encoding(text: bytes) -> str:
-    """Return the encoding that a text seems to have, and warn that it is a guess."""
-    encoding, words = guessed_encoding(text)
-    remark = (
-        f"pass encoding= if {listing(words[:3])} are wrong words: the file is not UTF-8, and its "
-        f"encoding is taken for {encoding}, in which they are its words"
-    )
-    warn([remark])
-    return encoding
 
 
 def opened(file: Path, is_compressed: bool) -> Any:
@@ -218,22 +207,19 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
         for first, *others in filter(None, itertools.islice(reader, n_before, _MOST_ROWS)):
             cells = [first.removeprefix("#"), *others]
             rows.append((cells, not first.startswith("#"), reader.line_num))
+    rows = rows or [([], False, 0)]
     # Also a comment may be the header, as NumPy writes it
     fits = [
         (len(wanted & {x.strip() for x in cells}), is_data)
         for cells, is_data, _ in rows[:_MOST_LINES]
     ]
-    most = max(fits, default=(0, False))
-    header, _, end = rows[fits.index(most)] if rows else ([], False, 0)
+    most = max(fits)
+    place = fits.index(most)
+    header, _, end = rows[place]
     line = end - len(re.findall(r"\r\n?|\n", ",".join(header)))
-    place = fits.index(most) + 1 if rows else 0
-    kinds, roles = (
-        ({x.strip() for x in cells} for cells, _, _ in rows[place : place + 2])
-        if place + 1 < len(rows)
-        else ({""}, {""})
-    )
-    if kinds & _ORANGE and roles <= _ORANGE_ROLES:
-        end = rows[place + 1][2]  # the types of columns, and what they are for
+    of_orange = [{x.strip() for x in cells} for cells, _, _ in rows[place + 1 : place + 3]]
+    if len(of_orange) == 2 and of_orange[0] & _ORANGE and of_orange[1] <= _ORANGE_ROLES:
+        end = rows[place + 2][2]  # the types of columns, and what they are for
     below = [cells for cells, is_data, line in rows if is_data and line > end]
     names = [name.strip() for name in header]
     has_row_names = False
@@ -245,31 +231,26 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
             names = ["", *names] if has_row_names else [*names, ""]
     if names[:1] == ["inst#"] and "distribution" in names:  # of Weka, over several columns
         place = names.index("distribution")
-        n_blank = len(list(itertools.takewhile(lambda name: not name, names[place + 1 :])))
-        if n_blank:
-            names[place:] = [
-                *(f"distribution_{code}" for code in range(1, n_blank + 2)),
-                *names[place + 1 + n_blank :],
-            ]
+        blanks = itertools.takewhile(lambda name: not name, names[place + 1 :])
+        for k, _ in enumerate(blanks, start=2):
+            names[place : place + k] = [f"distribution_{code}" for code in range(1, k + 1)]
     same = sum(len(row) == len(names) for row in below) / max(len(below), 1)
     last = next(itertools.islice(io.StringIO(text, newline=""), max(end - 1, 0), None), "")
     has_spaces = f"{separator} " in last or f" {separator}" in last
     fit = (most[0], len(names) > 1, same)
-    return _Layout(separator, "", names, line, end, has_row_names, has_spaces, None, fit)
+    return _Layout(separator, names, line, end, has_row_names, has_spaces, fit)
 
 
 def _note(file: Path, layout: _Layout, has_commas: bool) -> str | None:
     """Say how a file was read, if that is not what its name promises."""
     usual = "\t" if re.search(r"\.(tsv|tab)\b", file.name.lower()) else ","
-    parts = []
-    if layout.separator != usual:
-        parts.append(f"separator {_spelled(layout.separator)}")
-    if has_commas:
-        parts.append("decimal comma")
-    if layout.encoding not in ("utf-8", "utf-8-sig"):
-        parts.append(f"encoding {layout.encoding}")
-    if layout.line > 1:
-        parts.append(f"header in line {layout.line}")
+    unusual = {
+        f"separator {_spelled(layout.separator)}": layout.separator != usual,
+        "decimal comma": has_commas,
+        f"encoding {layout.encoding}": layout.encoding not in ("utf-8", "utf-8-sig"),
+        f"header in line {layout.line}": layout.line > 1,
+    }
+    parts = [what for what, is_so in unusual.items() if is_so]
     return f"read with {', '.join(parts)}" if parts else None
 
 
@@ -339,12 +320,6 @@ def _read_spaced(file: Path, layout: _Layout, given: Format) -> list[Any]:
     return [pc.utf8_trim_whitespace(column) for column in columns]
 
 
-def _is_empty(column: Any) -> bool:
-    import pyarrow.compute as pc
-
-    return len(column) > 0 and not pc.any(pc.not_equal(column, "")).as_py()
-
-
 def numbers_of(
     name: str, column: Any, decimal: str | None = None, *, is_used: bool = True
 ) -> tuple[Any, str | None]:
@@ -366,8 +341,8 @@ def numbers_of(
     texts = pc.replace_substring_regex(texts, r"^\*", "")  # with which Weka marks the largest
     is_missing = pc.is_in(texts, pyarrow.array([*MISSING, "None", "<NA>"]))
     texts = pc.if_else(is_missing, None, pc.replace_substring(texts, "\N{MINUS SIGN}", "-"))
-    read = {mark: _with_mark(texts, mark) for mark in ([decimal] if decimal else ".,")}
-    readings = {mark: numbers for mark, numbers in read.items() if numbers is not None}
+    marks = decimal or ".,"
+    readings = {mark: x for mark in marks if (x := _with_mark(texts, mark)) is not None}
     if not readings:
         return column, None
     mark, numbers = next(iter(readings.items()))
@@ -416,19 +391,8 @@ def _check_decimals(table: Mapping[str, Any], decimals: Mapping[str, str | None]
             )
 
 
-def sure_encoding(head: bytes) -> str | None:
-    """Return the encoding that the beginning of a file shows, None if none is certain."""
-    encoding = json.detect_encoding(head)
-    if encoding != "utf-8":
-        return encoding
-    with contextlib.suppress(UnicodeDecodeError):
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-        return "utf-8"
-    return None
-
-
-def guessed_encoding(text: bytes) -> tuple[str, list[str]]:
-    """Return the encoding in which the words of a text look best, and these words.
+def guessed_encoding(text: bytes) -> str:
+    """Return the encoding in which the words of a text look best, and warn that it is a guess.
 
     Class names are too few and too short for statistics of languages. But wrongly read they mix
     scripts, have letters of several languages or capitals after small letters, or hold symbols.
@@ -438,11 +402,15 @@ def guessed_encoding(text: bytes) -> tuple[str, list[str]]:
     for encoding, _ in _LEGACY:
         with contextlib.suppress(UnicodeDecodeError):
             read[encoding] = [word.decode(encoding) for word in words]
-    if not read:
-        return "latin-1", [word.decode("latin-1") for word in words]
     ways = [way for way in _LEGACY if way[0] in read]
-    best, _ = min(ways, key=lambda way: _oddness(read[way[0]], *way))
-    return best, read[best]
+    read["latin-1"] = [word.decode("latin-1") for word in words]
+    best, _ = min(ways, key=lambda way: _oddness(read[way[0]], *way), default=("latin-1", ""))
+    remark = (
+        f"pass encoding= if {listing(read[best][:3])} are wrong words: the file is not UTF-8, and "
+        f"its encoding is taken for {best}, in which they are its words"
+    )
+    warn([remark])
+    return best
 
 
 def _oddness(words: Iterable[str], encoding: str, letters: str) -> float:

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import json
-import lzma
 import math
 import re
-import struct
-import tokenize
 import zipfile
-import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 
 from dmfroc._kit.files import check_readable, checked_path
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.remarks import Note, warn
 from dmfroc._kit.text import on_one_line
 from dmfroc.inputs.arrays import is_missing
-from dmfroc.inputs.checks import Inputs
+from dmfroc.inputs.checks import Finished, Inputs, check_scores, check_table
+from dmfroc.inputs.columns import Positive
 from dmfroc.inputs.delimited import MISSING, Format, Text, numbers_of, opened, read_delimited
 from dmfroc.inputs.messages import listing, shortened
 from dmfroc.inputs.tables import (
@@ -70,14 +67,14 @@ def read_columns(file: Path, arguments: Mapping[str, str], names: Names) -> dict
     }
 
 
-def read(file: Path, names: Names) -> Inputs:
-    """Read what is to be checked."""
+def read(file: Path, names: Names, positive: Positive) -> Finished:
+    """Read and check predictions."""
     check_readable(file)
     if file.name.lower().endswith(".npz"):
         _check_text(file, names.format)
         if names.drop_missing:
             raise ValueError("drop_missing= is for tables: save arrays without these rows")
-        return _read_npz(file, names)
+        return check_scores(_read_npz(file, names)._replace(positive=positive))
     scores = [names.scores] if isinstance(names.scores, str) else names.scores
     weights = {"sample_weight", "frequency_weight"} & names.columns.keys()
     numbers = None
@@ -86,14 +83,14 @@ def read(file: Path, names: Names) -> Inputs:
     texts = [x for argument, x in names.columns.items() if argument not in weights]
     texts += [*names.other_columns, *names.where]
     (table, as_read), names = _read_rows(file, names, texts, numbers)
-    if not _is_text(file):
-        table = _with_nested(table, [*texts, *(numbers or ())])
-    table = _kept_rows(file, table, names)
     try:
-        inputs = table_inputs(table, names)
-    except ValueError as error:
-        raise ValueError(f"{error} ({as_read})" if as_read else str(error)) from error
-    return inputs._replace(source=replace(inputs.source, note=as_read))
+        table = _kept_rows(file, _with_nested(table, [*texts, *(numbers or ())]), names)
+        fields, remarks = check_table(table_inputs(table, names)._replace(positive=positive))
+    except (TypeError, ValueError) as error:
+        if as_read:
+            error.args = (f"{error} ({as_read})",)
+        raise
+    return fields, (*remarks, *([Note(f"{file}: {as_read}")] if as_read else []))
 
 
 def _read_rows(
@@ -112,8 +109,7 @@ def _read_rows(
         raise ValueError(f"truth= names {source}, but there is no such file; check the path")
     truth, label = read_table(source, names.format, texts, numbers).table, names.columns["label"]
     texts = [x for x in texts if x != label or label not in truth.column_names]
-    text = read_table(file, names.format, texts, numbers)
-    table = text.table
+    table, as_read = read_table(file, names.format, texts, numbers)
     if (key := names.columns.get("id")) is None:
         raise ValueError("truth= needs id=, the column that names the rows in both files")
     ids, paths = [], (file, source)
@@ -136,7 +132,7 @@ def _read_rows(
         of_classes = _one_hot(truth.drop_columns(key), label) if several else None
         table = table.append_column(own, truth[label] if of_classes is None else of_classes)
         names = names._replace(columns={**names.columns, "label": own})
-    return text._replace(table=table), names
+    return Text(table, as_read), names
 
 
 def _one_hot(table: Any, label: str) -> Any:
@@ -145,25 +141,27 @@ def _one_hot(table: Any, label: str) -> Any:
 
     columns = {name: numbers_of(name, table[name])[0] for name in table.column_names}
     flags = {x: y for x, y in columns.items() if {0, 1}.issuperset(y.unique().to_pylist())}
-    if label not in flags or (np.sum([x.to_numpy() for x in flags.values()], axis=0) != 1).any():
+    ones = np.array([x.to_numpy() for x in flags.values()])
+    if label not in flags or (ones.sum(axis=0) != 1).any():
         return None
     warn([Note(f"the true class is the one of the columns {listing([*flags])} that is 1")])
-    ones = np.argmax([x.to_numpy() for x in flags.values()], axis=0)
-    return pyarrow.chunked_array([np.array([*flags])[ones]])
+    return pyarrow.chunked_array([np.array([*flags])[ones.argmax(axis=0)]])
 
 
 def _kept_rows(file: Path, table: Any, names: Names) -> Any:
     """Return a table without the rows that the user leaves out, and labels of one kind."""
-    kept = np.ones(len(table), bool)
-    for name, values in names.where.items():
-        check_available(name, table.column_names, "where", "column")
-        kept &= _has_one(_texts(table[name]), values, name)
-    if names.drop_label is not None:
-        label = names.columns["label"]
-        check_available(label, table.column_names, "label", "column")
-        kept &= ~_has_one(_texts(table[label]), names.drop_label)
+    import pyarrow.compute as pc
+
+    # Whoever reads other columns knows which arguments name them
+    names_taken(names._replace(other_columns=()), table.column_names, "column")
+
+    def texts(name: str) -> np.ndarray:
+        column = pc.fill_null(table[name].cast("string"), "")
+        return pc.utf8_trim_whitespace(column).to_numpy()
+
+    kept = np.ones(len(table), bool) & _are_kept(texts, names)
     table = table.filter(kept)
-    if _is_text(file):
+    if file.name.lower().removesuffix(".gz").endswith(_TEXTS):
         table = with_labels(table, names)
     if not names.drop_missing:
         return table
@@ -177,26 +175,22 @@ def _kept_rows(file: Path, table: Any, names: Names) -> Any:
     return table.filter(~is_left_out)
 
 
-def _is_text(file: Path) -> bool:
-    return file.name.lower().removesuffix(".gz").endswith(_TEXTS)
-
-
-def _texts(column: Any) -> np.ndarray:
-    import pyarrow.compute as pc
-
-    texts: np.ndarray = pc.utf8_trim_whitespace(pc.fill_null(column.cast("string"), "")).to_numpy()
-    return texts
-
-
 def _kept_arrays(arrays: dict[str, np.ndarray], names: Names) -> dict[str, np.ndarray]:
     """Drop rows of some labels; those of shape (n, m), with scores (n, m, K), become rows."""
-    kept = [_has_one(arrays[name], values, name) for name, values in names.where.items()]
-    if names.drop_label is not None:
-        kept.append(~_has_one(arrays[names.columns["label"]], names.drop_label))
-    if not kept:
+    rows = _are_kept(arrays.__getitem__, names)
+    if rows is True:
         return arrays
-    rows = np.logical_and.reduce(kept)
     return {x: a[rows] if a.shape[: rows.ndim] == rows.shape else a for x, a in arrays.items()}
+
+
+def _are_kept(column: Callable[[str], np.ndarray], names: Names) -> Any:
+    """Return which rows the user keeps; True for all."""
+    kept: Any = True
+    for name, values in names.where.items():
+        kept = kept & _has_one(column(name), values, name)
+    if names.drop_label is not None:
+        kept = kept & ~_has_one(column(names.columns["label"]), names.drop_label)
+    return kept
 
 
 def _has_one(column: np.ndarray, values: Any, name: str | None = None) -> np.ndarray:
@@ -209,7 +203,7 @@ def _has_one(column: np.ndarray, values: Any, name: str | None = None) -> np.nda
         spelled = {str(value)}
         if str(value).lower() in ("true", "false"):  # as other programs write them, too
             spelled |= {str(value).lower(), str(value).capitalize(), str(value).upper()}
-        has_it = np.isin(texts, ["", *MISSING] if is_missing(value) or value == "" else [*spelled])
+        has_it = np.isin(texts, MISSING if is_missing(value) or value == "" else [*spelled])
         if not has_it.any() and name is not None:
             others = listing(np.unique(texts).tolist())
             raise ValueError(
@@ -285,32 +279,40 @@ def _read_json(file: Path) -> Any:
                 data = [json.loads(line) for line in text.splitlines() if line.strip()]
             except ValueError:
                 raise error from None
-    rows = _json_rows(data) if isinstance(data, Mapping) else data
-    if not all(isinstance(row, Mapping) for row in rows):
-        raise ValueError("it holds rows without names: write an object for each row")
-    columns = {name: [row.get(name) for row in rows] for row in rows for name in row}
+    columns = _json_columns(data)
     for name, values in columns.items():
         if any(isinstance(x, list) for x in values):
             columns[name] = [None if x is None else json.dumps(x) for x in values]
     return pyarrow.table(columns)
 
 
-def _json_rows(content: Mapping[str, Any]) -> list[Any]:
-    """Return the rows in an object: under one of its keys, by column, or the object itself."""
-    lists = [x for x in content.values() if isinstance(x, list)]
-    if {"columns", "data"} <= content.keys():
-        return [dict(zip(content["columns"], row, strict=True)) for row in content["data"]]
-    if len(lists) == 1 and lists[0] and isinstance(lists[0][0], Mapping):
-        return lists[0]
-    if not all(isinstance(x, list | Mapping) for x in content.values()):
-        return [content]
-    if all(map(str.isdigit, content)) and not all(map(str.isdigit, next(iter(content.values())))):
-        return list(content.values())  # by row number
-    columns = [x.values() if isinstance(x, Mapping) else x for x in content.values()]
-    if len(set(map(len, columns))) > 1:
-        lengths = listing([len(x) for x in columns])
-        raise ValueError(f"columns {listing(list(content))} have different lengths: {lengths}")
-    return [dict(zip(content, row, strict=True)) for row in zip(*columns, strict=True)]
+def _json_columns(data: Any) -> dict[str, list[Any]]:
+    """Return the columns of a list of rows, or of an object.
+
+    An object has columns, rows under one of its keys or by number, or is the only row.
+    """
+    rows = data
+    if isinstance(data, Mapping):
+        lists = [x for x in data.values() if isinstance(x, list)]
+        if {"columns", "data"} <= data.keys():
+            rows = [dict(zip(data["columns"], row, strict=True)) for row in data["data"]]
+        elif len(lists) == 1 and lists[0] and isinstance(lists[0][0], Mapping):
+            rows = lists[0]
+        elif not all(isinstance(x, list | Mapping) for x in data.values()):
+            rows = [data]
+        elif all(map(str.isdigit, data)) and not all(map(str.isdigit, next(iter(data.values())))):
+            rows = data.values()
+        else:
+            columns = {x: [*(v.values() if isinstance(v, Mapping) else v)] for x, v in data.items()}
+            lengths = [len(x) for x in columns.values()]
+            if len(set(lengths)) > 1:
+                raise ValueError(
+                    f"columns {listing([*data])} have different lengths: {listing(lengths)}"
+                )
+            return columns
+    if not all(isinstance(row, Mapping) for row in rows):
+        raise ValueError("it holds rows without names: write an object for each row")
+    return {x: [row.get(x) for row in rows] for x in dict.fromkeys(x for row in rows for x in row)}
 
 
 def _read_feather(file: Path) -> Any:
@@ -377,7 +379,7 @@ def _read_npz(file: Path, names: Names) -> Inputs:
         if array.shape == (width,) and {*true.ravel().tolist()} <= {*array.tolist()}:
             labels = array
     source = names.source(f"array {scores!r}", dict.fromkeys(names.columns, "array {}"))
-    return Inputs(true, arrays[scores], labels, *names.beside(arrays), None, source)
+    return Inputs(true, arrays[scores], labels, source=source, **names.beside(arrays))
 
 
 def _read_arrays(
@@ -406,11 +408,9 @@ def array_of(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     with _reading():
         entry = archive.getinfo(f"{name}.npy")
         with archive.open(entry) as stream:
-            version = np.lib.format.read_magic(stream)
-            if version == (1, 0):
-                shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
-            else:
-                shape, _, dtype = np.lib.format.read_array_header_2_0(stream)
+            is_first = npy.read_magic(stream) == (1, 0)
+            header = npy.read_array_header_1_0 if is_first else npy.read_array_header_2_0
+            shape, _, dtype = header(stream)
             declared = math.prod(shape) * max(dtype.itemsize, 1)
             held = entry.file_size - stream.tell()
         if declared != held and not dtype.hasobject:
@@ -420,22 +420,17 @@ def array_of(archive: zipfile.ZipFile, name: str) -> np.ndarray:
             )
     check_memory(2 * held, f"reading the array {name!r}", "take a part of it")
     with _reading(), archive.open(entry) as stream:
-        return np.lib.format.read_array(stream, allow_pickle=False)
-
-
-# All that zipfile, zlib, lzma, NumPy and pyarrow raise on files that are damaged, encrypted or odd
-_UNREADABLE = (
-    *(OSError, ValueError, TypeError, EOFError, RuntimeError, MemoryError, LookupError),
-    *(ArithmeticError, SyntaxError, AttributeError, tokenize.TokenError),
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
-)
+        return npy.read_array(stream, allow_pickle=False)
 
 
 @contextmanager
 def _reading() -> Iterator[None]:
-    """Turn all that readers raise into a ValueError that says why a file cannot be read."""
+    """Turn all that readers raise into a ValueError that says why a file cannot be read.
+
+    That is nearly everything, of files that are damaged, encrypted or odd.
+    """
     try:
         yield
-    except _UNREADABLE as error:
+    except Exception as error:
         reason = on_one_line(error) or type(error).__name__
         raise ValueError(f"the file cannot be read: {reason}") from error

@@ -6,11 +6,20 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dmfroc._kit.arrays import BoolPerRow, IntPerRow, PerRow
 from dmfroc.inputs.arguments import as_predictions
-from dmfroc.inputs.arrays import Rows, as_array, as_scalar, check_length, is_missing, row_names
+from dmfroc.inputs.arrays import (
+    Array,
+    Codes,
+    Rows,
+    as_array,
+    as_scalar,
+    check_length,
+    is_missing,
+    row_names,
+    whole_as_int,
+)
 from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.labels import encode, factorize
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
@@ -102,15 +111,22 @@ def judged_rows(y_true: Any, y_score: Any, judge: Judge, **others: Any) -> Judge
     drawn, stratum = probabilities(judge.probability, n, rows), np.zeros(len(is_verified), int)
     if judge.strata is not None:
         names = row_names(judge.strata, "strata", n, rows, "a stratum")
-        drawn, stratum = _drawn_in_strata(names, is_verified)
+        strata, stratum = np.unique(names, return_inverse=True)
+        shares = np.bincount(stratum, is_verified) / np.bincount(stratum)
+        if not shares.all():
+            raise ValueError(
+                f"strata: no row of {listing(strata[shares == 0].tolist())} is verified, so that "
+                "nothing is known of it. Verify rows there, or merge strata"
+            )
+        drawn = shares[stratum]
     weights, given = given.sample_weight / drawn, replace(given, index=rows.index)
     by_judge = replace(given, true=encoded_judge(judge.labels, given))
     counts = given.sample_weight > 0
     chosen = counts & is_verified
     n_rows, n_verified = int(counts.sum()), int(chosen.sum())
     facts = {"rows": n_rows, "verified": n_verified, "others": n_rows - n_verified}
-    drawn_as = {"drawn": "as given" if judge.is_drawn_unlike else "alike"}
-    given = replace(given, design={**given.design, "judge": {**facts, **drawn_as}})
+    drawn_as = "as given" if judge.is_drawn_unlike else "alike"
+    given = replace(given, design={**given.design, "judge": {**facts, "drawn": drawn_as}})
     if one is not None:  # against the rest, also where the judge says so
         given, by_judge = (p.with_positive_class(one) for p in (given, by_judge))
     verified, on_verified = (p.rows(chosen).reweighted(weights[chosen]) for p in (given, by_judge))
@@ -119,9 +135,7 @@ def judged_rows(y_true: Any, y_score: Any, judge: Judge, **others: Any) -> Judge
     )
 
 
-def verified_labels(
-    y_true: Any, judge: Any
-) -> tuple[NDArray[np.object_], NDArray[np.object_], BoolPerRow, Rows]:
+def verified_labels(y_true: Any, judge: Any) -> tuple[Array, Array, BoolPerRow, Rows]:
     """Return labels, some of them missing, the judge's, and which rows are verified."""
     if isinstance(y_true, Predictions):
         raise TypeError(
@@ -146,19 +160,7 @@ def verified_labels(
     return true, said, is_verified, rows
 
 
-def _drawn_in_strata(names: NDArray[Any], is_verified: BoolPerRow) -> tuple[PerRow, IntPerRow]:
-    """Return the share of verified rows in each row's stratum, and the stratum."""
-    strata, stratum = np.unique(names, return_inverse=True)
-    shares = np.bincount(stratum, is_verified) / np.bincount(stratum)
-    if not shares.all():
-        raise ValueError(
-            f"strata: no row of {listing(strata[shares == 0].tolist())} is verified, so that "
-            "nothing is known of it. Verify rows there, or merge strata"
-        )
-    return shares[stratum], stratum
-
-
-def encoded_judge(judge: Any, predictions: Predictions) -> NDArray[np.int32]:
+def encoded_judge(judge: Any, predictions: Predictions) -> Codes:
     """Return the judge's labels of rows that are all verified, as codes of their classes."""
     said = factorize(labels_of(judge, "judge"), "judge", IN_MEMORY)
     check_length("judge", len(said.codes), predictions.n_given, IN_MEMORY)
@@ -166,15 +168,13 @@ def encoded_judge(judge: Any, predictions: Predictions) -> NDArray[np.int32]:
     return predictions.given_rows.arranged(codes, judge, "judge")
 
 
-def labels_of(values: Any, what: str) -> NDArray[np.object_]:
+def labels_of(values: Any, what: str) -> Array:
     """Return labels; beside missing ones whole numbers were floats, and are integers again."""
     array = as_array(values, what)
     if array.ndim != 1:
         raise ValueError(f"{what} must have shape (n,) when labels are judged, not {array.shape}")
-    labels = np.empty(len(array), object)
-    for place, x in enumerate(map(as_scalar, array.tolist())):
-        labels[place] = int(x) if isinstance(x, float) and x.is_integer() else x
-    return labels
+    items = [whole_as_int(as_scalar(x)) for x in array.tolist()]
+    return np.fromiter(items, object, len(items))
 
 
 def probabilities(given: Any, n: int, rows: Rows, what: str = "probability") -> PerRow:

@@ -20,7 +20,6 @@ class Source:
     id: str = "id"
     predicted: str = "y_pred"
     is_table_file: bool = False
-    note: str | None = None  # how a file of text was read, if that is unusual
     has_chosen_scores: bool = False  # the user named the score columns one by one
     design: Mapping[str, Any] = MappingProxyType({})  # which rows of a file are left out
 

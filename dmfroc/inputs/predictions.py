@@ -17,16 +17,10 @@ from numpy.typing import NDArray
 
 from dmfroc._kit.files import checked_path
 from dmfroc._kit.options import column_names, instance
-from dmfroc._kit.remarks import Note, collected_remarks, warn
+from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.text import printable
 from dmfroc.inputs.arrays import Floats, Rows, read_only
-from dmfroc.inputs.checks import (
-    Finished,
-    Inputs,
-    check_hard_labels,
-    check_scores,
-    check_table,
-)
+from dmfroc.inputs.checks import Finished, Inputs, check_hard_labels, check_scores
 from dmfroc.inputs.columns import Direction, Positive
 from dmfroc.inputs.delimited import checked_format
 from dmfroc.inputs.files import read
@@ -123,8 +117,9 @@ class Predictions:
 
     def __post_init__(self) -> None:
         # Views are read-only, and the arrays of whoever made them stay as they are
-        arrays = {x: value for x, value in vars(self).items() if isinstance(value, np.ndarray)}
-        self.__dict__.update({x: read_only(array.view()) for x, array in arrays.items()})
+        self.__dict__.update(
+            {x: read_only(v.view()) for x, v in vars(self).items() if isinstance(v, np.ndarray)}
+        )
 
     @classmethod
     def from_arrays(
@@ -352,7 +347,6 @@ class Predictions:
         Predictions(2 observations, 2 classes: a 1, b 1 (positive))
         """
         file = checked_path("path", path)
-        as_read = None
         try:
             given = {"label": label, "sample_weight": sample_weight, "y_pred": y_pred}
             given |= {"frequency_weight": frequency_weight, "id": id}
@@ -363,24 +357,19 @@ class Predictions:
             }
             if scores is not None and not isinstance(scores, str):
                 scores = column_names("scores", scores, least=0)
-            others = tuple(column_names("other_columns", other_columns, least=0))
             if not isinstance(drop_missing, bool):
                 drop_missing = column_names("drop_missing", drop_missing, least=0)
+            others = tuple(column_names("other_columns", other_columns, least=0))
             text = checked_format(separator, decimal, encoding)
             kept = drop_label, instance("where", {} if where is None else where, dict), drop_missing
             names = Names(columns, scores, labels, others, text, truth, *kept)
             with collected_remarks() as remarks:
-                inputs = read(file, names)._replace(positive=Positive(pos_label, direction))
-            as_read = inputs.source.note
-            check = check_table if inputs.source.is_table_file else check_scores
-            fields, found = check(inputs)
+                fields, found = read(file, names, Positive(pos_label, direction))
             predictions = cls(**fields, file=str(file))._with_positive(pos_label)
-            remarks += [*found, *([Note(f"{file}: {as_read}")] if as_read else [])]
         except (TypeError, ValueError, MemoryError) as error:
             kind = next((x for x in (TypeError, MemoryError) if isinstance(error, x)), ValueError)
-            raise kind(f"{file}: {error}" + (f" ({as_read})" if as_read else "")) from error
-        warn(remarks)
-        return replace(predictions, remarks=tuple(remarks))
+            raise kind(f"{file}: {error}") from error
+        return predictions.warned(*remarks, *found)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was pickled or copied; its arrays are read-only as those of the original."""
@@ -477,11 +466,8 @@ class Predictions:
         codes = group.astype(np.int32)
         if self.folds is not None and not np.array_equal(codes, self.folds):
             raise ValueError("folds are others than those of the predictions: leave one out")
-        known: dict[str, Any] = {
-            "lacking_folds": lacking,
-            "design": {**self.design, "folds": len(names)},
-        }
-        return replace(self, folds=codes, index=rows.index, **known)
+        design = {**self.design, "folds": len(names)}
+        return replace(self, folds=codes, index=rows.index, lacking_folds=lacking, design=design)
 
     def with_positive_class(self, pos_label: Hashable) -> Predictions:
         """Return predictions of two classes whose second, the positive one, is the given class.
@@ -512,26 +498,19 @@ class Predictions:
         place = place_of_class(pos_label, labels)
         design = {**self.design, "positive_class": labels[place]}
         named = replace(self, design=design, doubtful_positive=None)
+        if len(labels) == 2 and place == 1:
+            return named
+        is_positive = (np.arange(len(labels)) == place).astype(np.int32)
+        hard = None if self.predicted is None else is_positive[self.predicted]
+        named = replace(named, true=is_positive[self.true], predicted=hard)
         if len(labels) > 2:
             own: Any = np.asarray(self.scores)[:, place]
-            return replace(
-                named,
-                labels=(f"not {labels[place]}", labels[place]),
-                true=(self.true == place).astype(np.int32),
-                scores=np.column_stack([-own, own]),
-                predicted=None
-                if self.predicted is None
-                else (self.predicted == place).astype(np.int32),
-                single=1,
-            )
-        if place == 1:
-            return named
+            classes, scores = (f"not {labels[place]}", labels[place]), np.column_stack([-own, own])
+            return replace(named, labels=classes, scores=scores, single=1)
         return replace(
             named,
             labels=labels[::-1],
-            true=1 - self.true,
             scores=self.scores[:, ::-1].copy(order="C"),
-            predicted=None if self.predicted is None else 1 - self.predicted,
             single=None if self.single is None else 1 - self.single,
             is_turned=not self.is_turned,
         )

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dmfroc.inputs.arrays import Array, Codes, whole_as_int
 from dmfroc.inputs.messages import listing
 
 _FEWEST_CASES = 20  # of several rows each; fewer values are rather those of a setting
@@ -28,10 +28,8 @@ _OF_MODELS = re.compile(
     r"model|learner|flow|algo|method|seed|run|trial|epoch|config", re.IGNORECASE
 )
 
-type _Codes = NDArray[np.int64]
 
-
-def row_doubt(unused: Any, others: Any, true: NDArray[np.int32]) -> str | None:
+def row_doubt(unused: Any, others: Any, true: Codes) -> str | None:
     """Say which column of a file shows that its rows are not one test set, or not independent.
 
     Parameters
@@ -98,7 +96,7 @@ def row_doubt(unused: Any, others: Any, true: NDArray[np.int32]) -> str | None:
     return None
 
 
-def pooled_message(what: str, unit: _Codes, fold: NDArray[np.integer]) -> str | None:
+def pooled_message(what: str, unit: Array, fold: Array) -> str | None:
     """Say that rows of one unit are in several folds, and several of them in one."""
     if not unit.max() + 1 < _n_pairs(unit, fold) < len(unit):
         return None
@@ -109,13 +107,13 @@ def pooled_message(what: str, unit: _Codes, fold: NDArray[np.integer]) -> str | 
     )
 
 
-def _coded(table: Any) -> dict[str, tuple[_Codes, list[Any]]]:
+def _coded(table: Any) -> dict[str, tuple[Array, list[Any]]]:
     """Return codes and values by column, but for real numbers, and for lists and objects."""
     import pyarrow.compute as pc
     from pyarrow import types
 
     coded = {}
-    for name in table.column_names if len(table) else ():
+    for name in table.column_names:
         column = table[name]
         if types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
@@ -125,13 +123,12 @@ def _coded(table: Any) -> dict[str, tuple[_Codes, list[Any]]]:
             is_real = pc.any(pc.not_equal(column, pc.floor(column))).as_py()
         if not types.is_nested(column.type) and not is_real:
             encoded = column.combine_chunks().dictionary_encode("encode")
-            values = encoded.dictionary.to_pylist()
-            values = [int(x) if isinstance(x, float) and x % 1 == 0 else x for x in values]
+            values = list(map(whole_as_int, encoded.dictionary.to_pylist()))
             coded[name] = encoded.indices.to_numpy().astype(np.int64), values
     return coded
 
 
-def _cells(codes: Iterable[_Codes]) -> _Codes:
+def _cells(codes: Iterable[Array]) -> Array:
     """Return one code for each combination; 0 for all rows without columns."""
     cell: Any = np.array([0])
     for more in codes:
@@ -139,11 +136,11 @@ def _cells(codes: Iterable[_Codes]) -> _Codes:
     return cell
 
 
-def _n_pairs(first: _Codes, second: NDArray[Any]) -> int:
+def _n_pairs(first: Array, second: Array) -> int:
     return len(np.unique(first * (int(second.max()) + 1) + second))
 
 
-def _cross_evenly(first: _Codes, second: _Codes) -> bool:
+def _cross_evenly(first: Array, second: Array) -> bool:
     """Whether each value of a column has nearly as many rows with each value of another one."""
     n_second = int(second.max()) + 1
     n_cells = (int(first.max()) + 1) * n_second
@@ -153,7 +150,7 @@ def _cross_evenly(first: _Codes, second: _Codes) -> bool:
     return bool(cells.min() > 0 and np.ptp(cells) <= 2)
 
 
-def _has_same_labels(name: str, codes: _Codes, true: NDArray[np.int32]) -> bool:
+def _has_same_labels(name: str, codes: Array, true: Codes) -> bool:
     """Whether the rows of each value have the same labels in a row, neither sorted nor a cycle.
 
     Of columns that are named so, several values with the same number of labels suffice.

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import Array, Rows
+from dmfroc.inputs.arrays import Array, Rows, whole_as_int
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Predictions
 
@@ -39,7 +38,7 @@ def matched(named: Mapping[str, Predictions]) -> dict[str, Predictions]:
     return predictions
 
 
-def order_of_ids(first_name: str, first: Array, name: str, other: Array) -> NDArray[np.int64]:
+def order_of_ids(first_name: str, first: Array, name: str, other: Array) -> Array:
     """Return the rows of another classifier, or model, that have the ids of the first."""
     wanted, row_of = first.tolist(), {item: row for row, item in enumerate(other.tolist())}
     for of_first, lacking in (
@@ -68,25 +67,21 @@ def _check_unused_columns(
         columns = [first.unused[name_of_column], other.unused[others[name_of_column.casefold()]]]
         if columns[0].equals(columns[1]) or len(columns[0]) != len(columns[1]):
             continue
-        items = [column.to_pylist() for column in columns]
         # Whole numbers are alike whatever their type
-        a, b = ([f"{x:.0f}" if _is_whole(x) else str(x) for x in column] for column in items)
+        items = [[whole_as_int(x) for x in column.to_pylist()] for column in columns]
+        a, b = (list(map(str, column)) for column in items)
         if a == b or len({*a}) <= len(first.labels):  # hard labels may differ
             continue
-        is_real = any(isinstance(x, float) and not _is_whole(x) for column in items for x in column)
+        is_real = any(isinstance(x, float) for column in items for x in column)
         are_ids = len({*a}) == len(a) and len({*b}) == len(b) and not is_real
         if are_ids or sorted(a) == sorted(b):
-            row = next(row for row, (x, y) in enumerate(zip(a, b, strict=True)) if x != y)
+            row = [x != y for x, y in zip(a, b, strict=True)].index(True)
             raise ValueError(
                 f"column {name_of_column!r} differs between {first_name!r} and {name!r}, first at "
                 f"data row {row + 1}, which has {a[row]!r} and {b[row]!r}: if it names the rows "
                 f"pass id={name_of_column!r} to match them; if it does not, pass "
                 f"other_columns={[name_of_column]}"
             )
-
-
-def _is_whole(x: Any) -> bool:
-    return isinstance(x, float) and x % 1 == 0
 
 
 def checked_same_observations(named: Mapping[str, Predictions]) -> dict[str, Predictions]:

@@ -8,9 +8,8 @@ from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import Floats
+from dmfroc.inputs.arrays import Array, Codes, Flags, Floats
 from dmfroc.inputs.columns import Positive
 from dmfroc.inputs.labels import Label, place_of_class
 from dmfroc.inputs.messages import IN_MEMORY, Source, argument, listing
@@ -44,10 +43,10 @@ class WorseThanChance(str):
 class Checked(NamedTuple):
     """Labels and scores that passed the checks, and what the user said of them."""
 
-    true: NDArray[np.int32]
+    true: Codes
     scores: Floats
     used: Floats  # of two columns that are no complements the difference
-    predicted: NDArray[np.int32] | None
+    predicted: Codes | None
     has_hard: bool  # labels, which the user gave
     labels: list[Label]
     names: Sequence[Hashable] | None  # of the columns
@@ -85,7 +84,7 @@ def doubts(of: Checked) -> list[str | None]:
     return found
 
 
-def are_shares(columns: Sequence[NDArray[np.floating]]) -> bool:
+def are_shares(columns: Any) -> bool:
     """Whether rows sum to one, or to 100, up to rounding, so that no class is lacking."""
     sums = np.sum(columns, axis=0)
     is_share = min(column.min() for column in columns) >= 0
@@ -113,7 +112,7 @@ def numbered_message(of: Checked, names: Sequence[Hashable]) -> str | None:
     if not all(re.fullmatch(r"-?\d+(\.0)?", str(label)) for label in labels):
         return None
     is_class = not source.is_table_file and set(map(str, names)) <= set(map(str, labels))
-    if is_class or are_shares(list(scores.T)):
+    if is_class or are_shares(scores.T):
         return None
     n, k = scores.shape
     chosen, sizes = scores.argmax(axis=1), np.bincount(true, minlength=k)
@@ -151,18 +150,16 @@ def numbered_message(of: Checked, names: Sequence[Hashable]) -> str | None:
 def same_values_message(scores: Floats, names: Sequence[Hashable], source: Source) -> str | None:
     """Say which columns are the same, as one that was copied twice is."""
     with np.errstate(over="ignore"):
-        totals = np.einsum("ij->j", scores)  # in a quarter of the time of `sum`
-    if len(set(totals.tolist())) == len(totals):
+        totals = np.einsum("ij->j", scores).tolist()  # in a quarter of the time of `sum`
+    if len(set(totals)) == len(totals):
         return None
-    order = np.argsort(totals, kind="stable")
-    for first, second in itertools.pairwise(order):
-        column = scores[:, first]
+    for first, second in itertools.combinations(range(len(totals)), 2):
         if (
             totals[first] == totals[second]
-            and np.array_equal(column, scores[:, second])
-            and len(np.unique(column)) > FEW
+            and np.array_equal(scores[:, first], scores[:, second])
+            and len(np.unique(scores[:, first])) > FEW
         ):
-            pair = listing([names[place] for place in sorted((int(first), int(second)))])
+            pair = listing([names[first], names[second]])
             return (
                 f"check columns {pair} of {source.scores}: they hold the same values in every row"
             )
@@ -215,7 +212,7 @@ def outside_message(scores: Floats, source: Source) -> str | None:
         return None
     is_no_share = (scores < 0) | (scores > 1)
     is_outside = is_no_share.any(axis=1)
-    codes: NDArray[Any] = np.unique(scores[is_no_share])
+    codes: Array = np.unique(scores[is_no_share])
     n_inside = np.count_nonzero(is_share & ~is_outside)
     is_one_code = len(codes) == 1 and len(scores) >= _MANY
     if n_inside < (_MOST if is_one_code else NEARLY_ALL) * len(scores):
@@ -260,12 +257,12 @@ def percent_message(scores: Floats, source: Source) -> str | None:
 
 def cumulative_message(scores: Floats, names: Sequence[Hashable], source: Source) -> str | None:
     """Say that one column is always 1, or 100, and that the others of each row ascend to it."""
-    total = 100 if len(scores) and np.max(scores[0]) > 1 + _EXACT else 1
-    if len(scores) < _MANY or abs(np.max(scores[0]) / total - 1) > _EXACT:
+    if len(scores) < _MANY:
+        return None
+    total = 100 if np.max(scores[0]) > 1 + _EXACT else 1
+    if abs(np.max(scores[0]) / total - 1) > _EXACT:
         return None
     shares: Floats = np.asarray(scores, float) / total
-    if shares.min() < -_EXACT or shares.max() > 1 + _EXACT:
-        return None
     order = np.argsort(shares.mean(axis=0), kind="stable")
     shares = shares[:, order]
     if np.ptp(shares[:, -1]) > _EXACT or np.diff(shares, axis=1, prepend=0).min() < -_EXACT:
@@ -286,8 +283,7 @@ def labels_message(predictions: Any) -> str | None:
     if not (predictions.has_scores and predictions.has_all_scores) or len(predictions.true) < _MANY:
         return None
     scores, is_single = predictions.scores, predictions.predicted is None
-    place = predictions.single or 0
-    columns = slice(place, place + 1) if is_single else slice(None)
+    columns = [predictions.single or 0] if is_single else slice(None)
     if len(np.unique(scores[:_MANY, columns])) > 2:  # which spares most the look at all
         return None
     values = np.unique(scores := np.asarray(scores[:, columns]))
@@ -401,16 +397,18 @@ def left_out_message(of: Checked) -> str | None:
     )
 
 
-def _is_of_others(score: NDArray[Any], is_inside: NDArray[np.bool_]) -> bool:
+def _is_of_others(score: Array, is_inside: Flags) -> bool:
     """Whether a score is the share of a class among the other rows, its logarithm or log-odds."""
     n, share = len(score), float(is_inside.mean())
     if not 0 < share < 1:
         return False
-    odds = share / (1 - share)
-    of_share = ((share, 1.0), (np.log(share), 1 / share), (np.log(odds), (1 + odds) / share))
-    near = [x for x, slope in of_share if abs(score[0] - x) <= _NEAR * slope / n]
-    near = [x for x, slope in of_share if near and (abs(score - x) <= _NEAR * slope / n).all()]
-    return bool(near) and _rank_z(score, is_inside) < _WORSE
+    other, near = 1 - share, _NEAR / n
+    logs = (np.log(share), near / share), (np.log(share / other), near / (share * other))
+    is_share = any(
+        abs(score[0] - x) <= error and (abs(score - x) <= error).all()
+        for x, error in ((share, near), *logs)
+    )
+    return is_share and _rank_z(score, is_inside) < _WORSE
 
 
 def reversed_message(of: Checked) -> str | None:
@@ -440,7 +438,7 @@ def reversed_message(of: Checked) -> str | None:
     )
 
 
-def _rank_z(score: NDArray[np.floating], is_inside: NDArray[np.bool_]) -> float:
+def _rank_z(score: Array, is_inside: Flags) -> float:
     """Return by how many standard errors a score is larger inside a class, by ranks."""
     _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]
@@ -450,11 +448,10 @@ def _rank_z(score: NDArray[np.floating], is_inside: NDArray[np.bool_]) -> float:
     return float(excess / np.sqrt(variance)) if variance else 0.0
 
 
-def _wrong_side(score: NDArray[Any], is_above: NDArray[np.bool_]) -> float:
+def _wrong_side(score: Array, is_above: Flags) -> float:
     """Share of rows on the wrong side of the best threshold."""
     order = np.argsort(score)
-    is_above, distinct = is_above[order], np.flatnonzero(np.diff(score[order])) + 1
-    places = np.array([0, *distinct, len(score)])
-    above_before = np.concatenate([[0], np.cumsum(is_above)])[places]
-    below_after = (~is_above).sum() - (places - above_before)
-    return float((above_before + below_after).min() / len(score))
+    is_last = np.append(np.diff(score[order]) > 0, True)  # of equal scores
+    # Each row that a threshold passes is one more error, or one less
+    more = np.cumsum(np.where(is_above[order], 1, -1))[is_last]
+    return float((np.sum(~is_above) + more.min(initial=0)) / len(score))

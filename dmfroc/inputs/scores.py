@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import (
     Array,
+    Flags,
     Floats,
     OnDevice,
     as_array,
@@ -52,7 +52,7 @@ from dmfroc.inputs.score_doubts import (
 
 _LEAST = float(np.finfo(np.float32).min)  # as scores of absent classes are filled up
 _OF_FOLDS = re.compile(r"(cv|test)?[._ ]?(folds?|resample)([._ ]?id)?", re.IGNORECASE)
-_PERCENT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*%\s*")
+_PERCENT = re.compile(r"\s*[-+]?\d+([.,]\d+)?([eE][-+]?\d+)?\s*%\s*")
 
 
 class _Column:
@@ -171,9 +171,7 @@ def class_scores(
         column = columns[0][:, np.newaxis]
         single = _checked(column, names, [labels[place]], source, has_all)
         remarks.append(outside_message(column, source))
-        scores = np.empty((n, 2), single.dtype)
-        scores[:, [place]] = single
-        scores[:, [1 - place]] = -single
+        scores: Floats = np.hstack([-single, single] if place else [single, -single])
         return ClassScores(labels, scores, names, place, remarks)
     labels = labels or positional_classes(len(columns), distinct, order, source)
     if names is None:
@@ -228,11 +226,10 @@ def _chosen_columns(
     match = match_columns(names, labels, source)
     if stated and (of_all := match_columns(names, stated, source)) is not None:
         labels, match = list(stated), of_all
-    if match is None and len(labels) == 2 and not source.has_chosen_scores:
-        place = _single_score(read, labels)
-        if place is not None:
-            return [], [read[place]], [ignored_message([*names[:place], *names[place + 1 :]])]
     if match is None:
+        is_open = len(labels) == 2 and not source.has_chosen_scores
+        if is_open and (single := _single_score(read, labels)) is not None:
+            return [], [single], [ignored_message([x.name for x in read if x is not single])]
         if source.has_chosen_scores and order is not None and len(order) == len(read):
             check_positions(names, labels, source)
             return labels, read, []
@@ -242,17 +239,17 @@ def _chosen_columns(
         sums = bool(likely) and are_shares([x.values for x in likely])
         raise ValueError(mismatch(names, labels, source, [x.name for x in likely], sum_to_one=sums))
     chosen = [read[place] for place in match.positions]
-    others = [place for place in range(len(read)) if place not in set(match.positions)]
+    others = [x for x in read if x not in chosen]
     if others and source.has_chosen_scores:
         raise ValueError(mismatch(names, labels, source, ()))
     if len(labels) == 2:
-        _check_no_single_score([read[place] for place in others], labels, source)
+        _check_no_single_score(others, labels, source)
     rivals = {p: x for p, x in match.rivals.items() if not read[p].is_text}
     if rivals and not are_shares([column.values for column in chosen]):
         raise ValueError(
             _rivals_message([names[p] for p in rivals], labels, rivals.values(), source)
         )
-    return labels, chosen, [match.warning, ignored_message([names[place] for place in others])]
+    return labels, chosen, [match.warning, ignored_message([x.name for x in others])]
 
 
 def chosen_names(table: Any, what: str) -> list[str] | None:
@@ -309,22 +306,21 @@ def _check_no_single_score(others: list[_Column], labels: list[Label], source: S
         )
 
 
-def _single_score(read: list[_Column], labels: list[Label]) -> int | None:
-    """Return the place of the one column that can be the score of two classes, if there is one.
+def _single_score(read: list[_Column], labels: list[Label]) -> _Column | None:
+    """Return the one column that can be the score of two classes, if there is one.
 
     Row numbers aside, it is the only column of numbers. Or it is the only one of these that is not
     whole, is named after a class, and no other column is named after the other class.
     """
-    names = [str(x.name) for x in read]
-    numbers = [p for p, x in enumerate(read) if not (x.is_text or counts_rows(names[p]))]
-    named = {place: named_class(name, labels) for place, name in enumerate(names)}
-    others = {place: code for place, code in named.items() if code is not None}
-    if len(numbers) == 1 and set(others) <= set(numbers):
+    numbers = [x for x in read if not (x.is_text or counts_rows(str(x.name)))]
+    named = {x: code for x in read if (code := named_class(x.name, labels)) is not None}
+    if len(numbers) == 1 and named.keys() <= {*numbers}:
         return numbers[0]
     fractions = _fractions(read)
-    place = read.index(fractions[0]) if len(fractions) == 1 else -1
-    is_single = place in others and len(set(others.values())) == 1
-    return place if is_single and not names_features(names[place]) else None
+    if len(fractions) != 1 or len({*named.values()}) != 1:
+        return None
+    [single] = fractions
+    return single if single in named and not names_features(single.name) else None
 
 
 def _fractions(read: list[_Column]) -> list[_Column]:
@@ -369,16 +365,14 @@ def _are_default(wrapped: Any) -> bool:
 
 def _without_percent(values: Array) -> Array:
     """Read shares of text such as "70.5%"."""
-    texts = values.tolist() if values.dtype.kind in "OUT" else []
-    shares = [_PERCENT.fullmatch(text) if isinstance(text, str) else None for text in texts]
-    if not any(shares) or any(
-        share is None and isinstance(text, str) for share, text in zip(shares, texts, strict=True)
-    ):
+    items = values.tolist() if values.dtype.kind in "OUT" else []
+    texts = [x for x in items if isinstance(x, str)]
+    if not texts or not all(map(_PERCENT.fullmatch, texts)):
         return values
     # Divided in decimals, 70.5 % is the same number as .705
     numbers = [
-        None if share is None else Decimal(share[1].replace(",", ".")).scaleb(-2)
-        for share in shares
+        Decimal(x.replace("%", "").replace(",", ".")).scaleb(-2) if isinstance(x, str) else None
+        for x in items
     ]
     return np.array(numbers, dtype=object)
 
@@ -405,14 +399,15 @@ def _checked(
             f"values are not; the first is nan at {source.row(row)}, column {name} (class "
             f"{labels[column]!r}): {_remedy(missing, source)}"
         )
-    width = scores.shape[1] if has_all else None
-    ranked = scores[~(is_lowest | is_highest)]
-    scores = np.where(is_lowest, _below(ranked, width), scores)
     # Half of the largest float, so that the bins of a scan can end above it
-    return np.where(is_highest, -_below(-ranked, width) / (1 if has_all else 2), scores)
+    least, most = np.finfo(scores.dtype).min, np.finfo(scores.dtype).max / 2
+    if has_all:
+        ranked, width = scores[~(is_lowest | is_highest)], scores.shape[1]
+        least, most = _below(ranked, width), -_below(-ranked, width)
+    return np.where(is_lowest, least, np.where(is_highest, most, scores))
 
 
-def _remedy(missing: NDArray[np.bool_], source: Source) -> str:
+def _remedy(missing: Flags, source: Source) -> str:
     if missing.any(axis=1).mean() < NEARLY_ALL or missing.all(axis=1).any():
         return "replace them or drop their rows" + " with drop_missing=True" * source.is_table_file
     n_kept = (~missing).sum(axis=1)
@@ -423,13 +418,11 @@ def _remedy(missing: NDArray[np.bool_], source: Source) -> str:
     )
 
 
-def _below(scores: Array, width: int | None) -> Any:
-    """Return a number so far below scores that sums over a row do not hide it; or the least."""
-    least = np.finfo(scores.dtype).min
-    if width is None:
-        return least
+def _below(scores: Array, width: int) -> Any:
+    """Return a number so far below scores that sums over a row do not hide it."""
     if not scores.size:
         return scores.dtype.type(-1)
     low, high = scores.min(), scores.max()
     with np.errstate(over="ignore"):
-        return max(low - (width + 1) * (high - low) - max(abs(low), 1), least)
+        below = low - (width + 1) * (high - low) - max(abs(low), 1)
+        return max(below, np.finfo(scores.dtype).min)

@@ -29,37 +29,29 @@ def check_estimator(estimator: Any) -> None:
         )
 
 
-def _checked_folds(cv: Any) -> Any:
-    """Return folds as scikit-learn takes them: a number, what has ``split``, or a list of pairs."""
-    if isinstance(cv, Integral):
-        return integer("cv", cv, 2, 2**31)
-    if isinstance(cv, str | bytes) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+def splits_of(
+    cv: Any, X: Any, y: Any, seed: Any, groups: Any = None
+) -> list[tuple[Int[np.ndarray, " _"], Int[np.ndarray, " _"]]]:
+    """Return the training rows and the test rows of each split, once no row counts twice.
+
+    They are given as scikit-learn takes them: by a number of folds, what has ``split``, or pairs.
+    """
+    if isinstance(cv, Integral):  # shuffled, which scikit-learn would not do
+        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+        cv = kind(integer("cv", cv, 2, 2**31), shuffle=True, random_state=seed)
+    elif isinstance(cv, str | bytes) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
         raise TypeError(
             f"cv must be a number of folds, a splitter or pairs of training and test rows, but "
             f"it is of type {type(cv).__name__}"
         )
-    if hasattr(cv, "split"):
-        return cv
-    splits = listed("cv", cv, least=0)
-    for split in splits:
-        if not isinstance(split, tuple | list) or len(split) != 2:
-            raise TypeError(
-                f"cv must yield pairs of training rows and test rows, but it yields a "
-                f"{type(split).__name__}"
-            )
-    if not splits:
-        raise ValueError("cv yields no split: give two or more, or a number of folds")
-    return splits
-
-
-def splits_of(
-    cv: Any, X: Any, y: Any, seed: Any, groups: Any = None
-) -> list[tuple[Int[np.ndarray, " _"], Int[np.ndarray, " _"]]]:
-    """Return the training rows and the test rows of each split, once no row counts twice."""
-    cv = _checked_folds(cv)
-    if isinstance(cv, int):  # shuffled, which scikit-learn would not do
-        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-        cv = kind(cv, shuffle=True, random_state=seed)
+    elif not hasattr(cv, "split"):
+        cv = listed("cv", cv, least=0)
+        for split in cv:
+            if not isinstance(split, tuple | list) or len(split) != 2:
+                raise TypeError(
+                    f"cv must yield pairs of training rows and test rows, but it yields a "
+                    f"{type(split).__name__}"
+                )
     splits = [
         (_rows(train, len(y)), _rows(test, len(y)))
         for train, test in check_cv(cv, y, classifier=True).split(X, y, groups)
@@ -102,9 +94,8 @@ def _rows(rows: Any, n: int) -> Int[np.ndarray, " rows"]:
             "cv must yield pairs of training rows and test rows, as integers or as masks of "
             f"{n} rows, but it yields {array.dtype} values of shape {array.shape}"
         )
-    if array.min() < 0 or array.max() >= n:
-        wrong = array.min() if array.min() < 0 else array.max()
-        raise ValueError(f"cv yields row {wrong}, but rows are counted from 0 to {n - 1}")
+    if (wrong := array[(array < 0) | (array >= n)]).size:
+        raise ValueError(f"cv yields row {wrong[0]}, but rows are counted from 0 to {n - 1}")
     return array.astype(np.intp)
 
 

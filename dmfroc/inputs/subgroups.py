@@ -6,18 +6,24 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import Array, Rows, as_scalar, columns_of, row_names
+from dmfroc.inputs.arrays import (
+    Array,
+    Codes,
+    Flags,
+    Numbers,
+    Rows,
+    as_scalar,
+    columns_of,
+    row_names,
+)
 from dmfroc.inputs.messages import shortened
 
 THE_OTHERS = "all others"
 """In differences: the mean of the other groups, by their numbers of observations."""
 
 
-def lacks_class(
-    codes: Array, true: Array, n_classes: int, counted: NDArray[np.bool]
-) -> NDArray[np.bool]:
+def lacks_class(codes: Array, true: Array, n_classes: int, counted: Flags) -> Flags:
     """Return by fold and class which folds lack a class that other folds have in counted rows."""
     counts = np.zeros((int(codes.max()) + 1, n_classes), int)
     np.add.at(counts, (codes, true), counted)
@@ -27,9 +33,9 @@ def lacks_class(
 def lacking_folds(
     names: Sequence[str],
     codes: Array,
-    true: NDArray[np.int32],
+    true: Codes,
     labels: Sequence[Hashable],
-    weight: NDArray[np.float64],
+    weight: Numbers,
 ) -> str | None:
     """Refuse a single fold; return why a measure that needs all classes has no value in folds."""
     if len(names) < 2:
@@ -69,10 +75,6 @@ def unit_of_rows(groups: Any, n: int, rows: Rows) -> Array:
     return group
 
 
-def _is_column(values: Any, n: int) -> bool:
-    return not isinstance(values, str) and hasattr(values, "__len__") and len(values) == n
-
-
 def crossed(
     by: Any, n: int, rows: Rows, what: str = "by", noun: str = "a subgroup"
 ) -> tuple[list[str], Array]:
@@ -100,7 +102,11 @@ def crossed(
         raise ValueError(f"{what} is missing: pass {noun} for each observation")
     if isinstance(by, np.ndarray) and by.ndim == 2:
         by = dict(enumerate(by.T))
-    elif isinstance(by, list | tuple) and len(by) < n and all(_is_column(x, n) for x in by):
+    elif (
+        isinstance(by, list | tuple)
+        and len(by) < n
+        and all(not isinstance(x, str) and hasattr(x, "__len__") and len(x) == n for x in by)
+    ):
         by = dict(enumerate(by))
     columns = by if isinstance(by, Mapping) else columns_of(by, what) or {what: by}
     if not columns:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,35 +37,30 @@ class Names(NamedTuple):
     where: Mapping[str, Any] = {}  # by column: the values of the rows that are kept
     drop_missing: bool | Sequence[str] = False  # or further columns that may lack a value
 
-    def beside(self, columns: Any) -> tuple[Any, Any, Any, Any]:
-        """Return weights, hard labels, counts and ids by name; None for those without name."""
-        weight, hard, count, ids = (
-            columns[self.columns[argument]] if argument in self.columns else None
-            for argument in ("sample_weight", "y_pred", "frequency_weight", "id")
-        )
-        return weight, hard, count, ids
+    def beside(self, columns: Any) -> dict[str, Any]:
+        """Return weights, hard labels, counts and ids, those that have a name."""
+        return {x: columns[name] for x, name in self.columns.items() if x != "label"}
 
     def source(self, scores: str, called: Mapping[str, str], **others: Any) -> Source:
         """Return what messages call the inputs."""
-        named = {x: called[x].format(repr(name)) for x, name in self.columns.items()}
-        fields: dict[str, Any] = {_FIELDS[argument]: what for argument, what in named.items()}
+        fields: dict[str, Any] = {
+            _FIELDS[x]: called[x].format(repr(name)) for x, name in self.columns.items()
+        }
         chosen = {"where": self.where or None, "drop_label": self.drop_label}
         design = {name: x for name, x in chosen.items() if x is not None}
-        return replace(Source(), scores=scores, design=design, **fields, **others)
+        return Source(scores=scores, design=design, **fields, **others)
 
 
 def with_labels(table: Any, names: Names) -> Any:
     """Return a table whose labels are of one kind; a word for missing may be a class."""
     columns = [names.columns[x] for x in ("label", "y_pred") if x in names.columns]
-    columns = [name for name in columns if name in table.column_names]
     given = [str(label) for label in listed_labels(names.labels) or []]
     words = {*table.column_names, *given}  # and their parts, one of them perhaps a class
     words |= {part for name in words for part in re.split(r"[^0-9A-Za-z/#<>]+", name)}
     spelled = spelled_labels(
         [table[name] for name in columns], [x for x in MISSING if x and x in words]
     )
-    ids = names.columns.get("id", "")
-    if ids in table.column_names:
+    if (ids := names.columns.get("id")) is not None:
         columns, spelled = [*columns, ids], [*spelled, *spelled_labels([table[ids]])]
     for name, column in zip(columns, spelled, strict=True):
         table = table.set_column(table.column_names.index(name), name, column)
@@ -121,16 +115,15 @@ def labels_of_table(table: Any, label: str) -> Factor:
 def table_inputs(table: Any, names: Names) -> Inputs:
     """Return what is to be checked of a table of pyarrow."""
     available = table.column_names
-    twice = repeated(available)
-    if twice:
+    if twice := repeated(available):
         raise ValueError(f"duplicate column names: {listing(twice)}; rename them")
     taken = names_taken(names, available, "column")
+    free = [name for name in available if name not in taken]
     if names.scores is None:
         index = (table.schema.pandas_metadata or {}).get("index_columns", ())
-        columns = [name for name in available if name not in taken and name not in index]
+        columns = [name for name in free if name not in index]
     else:
-        listed = [names.scores] if isinstance(names.scores, str) else list(names.scores)
-        columns = matching(listed, [name for name in available if name not in taken])
+        columns = matching(np.ravel(names.scores).tolist(), free)
         for name in columns:
             check_available(name, available, "scores", "column")
     if not columns and ("y_pred" not in names.columns or names.scores is not None):
@@ -140,7 +133,7 @@ def table_inputs(table: Any, names: Names) -> Inputs:
     )
     true = table[names.columns["label"]]
     scores = table.select(columns)
-    of_lists = [name for name in available if name not in taken and _holds_lists(table[name])]
+    of_lists = [name for name in free if _holds_lists(table[name])]
     chosen = [name for name in columns if name in of_lists]
     if chosen and (names.scores is None or columns == chosen):
         distinct = factorize(true, source.true, source).distinct
@@ -152,10 +145,11 @@ def table_inputs(table: Any, names: Names) -> Inputs:
                 ".map(ast.literal_eval)"
             )
     _check_wide(table.drop_columns([*of_lists, names.columns["label"]]), true)
-    unused = table.drop_columns([name for name in available if name in taken])
-    of_use = {*names.columns.values(), *names.where}
-    others = table.select([name for name in available if name in taken and name not in of_use])
-    return Inputs(true, scores, names.labels, *names.beside(table), unused, source, others=others)
+    unused = table.select(free)
+    of_use = {*free, *names.columns.values(), *names.where}
+    others = table.select([name for name in available if name not in of_use])
+    given = names.beside(table)
+    return Inputs(true, scores, names.labels, unused=unused, source=source, others=others, **given)
 
 
 def _holds_lists(column: Any) -> bool:
@@ -176,19 +170,15 @@ def _check_wide(table: Any, true: Any) -> None:
     if k < 2 or len(true) % k or len(true) == k:
         return
     numbers = [name for name in table.column_names if types.is_floating(table[name].type)]
-    for stride in (1, len(true) // k):  # the classes in adjacent rows, or one after the other
-
-        def by_case(column: Any, stride: int = stride) -> Any:
-            values = column.to_numpy()
-            return values.reshape(-1, k) if stride == 1 else values.reshape(k, -1).T
-
-        labels = by_case(true)
+    labels, rows = true.to_numpy(), np.arange(len(true))
+    # The classes are in adjacent rows, or one after the other
+    for cases in (rows.reshape(-1, k), rows.reshape(k, -1).T):
         # A look at some cases spares most tables the look at all.
-        if not all((x == x[:, :1]).all() for x in (labels[:9], labels)):
+        if not all((labels[x] == labels[x[:, :1]]).all() for x in (cases[:9], cases)):
             continue
-        scores = [name for name in numbers if are_shares(by_case(table[name]).T)]
+        scores = [name for name in numbers if are_shares(table[name].to_numpy()[cases.T])]
         for name in table.column_names:
-            first = set(table[name].take([*range(0, stride * k, stride)]).to_pylist())
+            first = set(table[name].take(cases[0]).to_pylist())
             if scores and len(first) == k and first.issuperset(table[name].unique().to_pylist()):
                 raise ValueError(
                     f"column {name!r} names one class after the other for each observation, with "
@@ -236,14 +226,12 @@ def lacks_value(column: Any) -> np.ndarray:
 
 def names_taken(names: Names, available: Sequence[str], noun: str) -> list[str]:
     """Names of the columns of labels, weights and hard labels, once they are known to exist."""
-    for argument, name in names.columns.items():
+    named = list(names.columns.items())
+    named += [("other_columns", name) for name in matching(names.other_columns, available)]
+    named += [("where", name) for name in names.where]
+    for argument, name in named:
         check_available(name, available, argument, noun)
-    others = matching(names.other_columns, available)
-    for name in others:
-        check_available(name, available, "other_columns", noun)
-    for name in names.where:
-        check_available(name, available, "where", noun)
-    return [*names.columns.values(), *others, *names.where]
+    return [name for _, name in named]
 
 
 def matching(names: Sequence[str], available: Sequence[str]) -> list[str]:
