@@ -7,6 +7,7 @@ import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -198,13 +199,11 @@ class JudgedEvidence(_RowsInMemory):
             facts = [_facts_of_few(measure, self.sample)]
             of_all, classes = (set(x.present) for x in (rows.judge_on_all, rows.judge_on_verified))
             is_of_rows = measure.adds_rows or measure.name == "accuracy"
-            if not is_of_rows and (of_all != classes or len(classes) < 2):
-                return facts
-            try:
-                facts.append(facts_in(sample_of(rows.judge_on_all, names), shared))
-                facts.append(_facts_of_few(shared, sample_of(rows.judge_on_verified, some)))
-            except ValueError:
-                return facts[:1]
+            if is_of_rows or (of_all == classes and len(classes) > 1):
+                with suppress(ValueError):
+                    on_all = facts_in(sample_of(rows.judge_on_all, names), shared)
+                    on_verified = _facts_of_few(shared, sample_of(rows.judge_on_verified, some))
+                    facts += [on_all, on_verified]
         return facts if np.isfinite([x.value for x in facts]).all() else facts[:1]
 
     def units(self, verified: Units) -> Units:
@@ -282,9 +281,8 @@ class JudgedEvidence(_RowsInMemory):
                 "the judge's labels follow from these scores, and do not "
                 "show where these err: its weight is 0, and the value is that of the verified rows"
             )
-        terms = [PartOf(verified, 1.0)]
-        for facts, sign in zip(of_judge, (1, -1), strict=False):
-            terms.append(PartOf(facts, sign * weight, is_own=False))
+        coefficients = zip(of_judge, (weight, -weight), strict=False)
+        terms = [PartOf(verified, 1.0), *(PartOf(*x, is_own=False) for x in coefficients)]
         gather, kept = partial(self.gather, weight, units), tuple(filter(None, remarks))
         return combined(terms, units, gather, partial(self.limits, terms), kept, labels)
 
@@ -568,6 +566,5 @@ def estimates_of(
 
     # NumPy and XLA's compiler leave the interpreter to others
     n_numbers = predictions.n_observations * predictions.n_classes * len(tasks)
-    estimates = itertools.chain(*parallel(operator.call, tasks, n_numbers))
-    by_position = dict(zip(positions, estimates, strict=True))
-    return [by_position[position] for position in range(len(measures))]
+    estimates = list(itertools.chain(*parallel(operator.call, tasks, n_numbers)))
+    return [estimates[place] for place in np.argsort(positions)]
