@@ -206,7 +206,6 @@ class Accumulator:
         batch, content = self._reader.read(raw, "this batch")
         content = content if self._content is None else self._content.merged(content)
         grid = self._grid or self._own_grid(batch.scores[ONLY].dtype)
-        self._check_whole()
         k = len(self.labels)
         none = np.full(k, np.iinfo(np.uint64).max)
         limits = none if self._sample is None else self._sample.limits()
@@ -223,6 +222,7 @@ class Accumulator:
         counted: Counts | None = None,
     ) -> None:
         """Add batches, or all that another accumulator has seen; the grid is None if none has."""
+        self._check_whole()
         self._is_whole = False
         self._content = replace(content, where="the batches before")
         self._waiting += batches
@@ -316,7 +316,6 @@ class Accumulator:
                 "the cut points differ, so that the counts cannot be added: give one of the "
                 "accumulators those of the other, Accumulator(labels, cuts=other)"
             )
-        self._check_whole()
         drawn = [] if other._sample is None else [other._sample]
         drawn += other._pending
         self._add(content, grid, other._waiting, drawn, other._totals, other._counts)

@@ -313,12 +313,7 @@ def _with_baselines(
         raise ValueError("baselines are compared with the scores of at least one classifier")
     first = next(iter(named.values()))
     for name, baseline in baselines.items():
-        if (baseline or name) == "chance":
-            shares = first.class_totals
-        else:
-            place = _class_of_baseline(name, baseline or name, first.labels)
-            shares = np.eye(first.n_classes)[place]
-        named[name] = _constant(first, shares)
+        named[name] = _constant(first, _shares_of_baseline(name, baseline or name, first))
     return {name: named[name] for name in order}
 
 
@@ -330,17 +325,19 @@ def _constant(predictions: Predictions, shares: PerClass) -> Predictions:
     return replace(predictions, scores=scores, predicted=predicted, single=None, remarks=())
 
 
-def _class_of_baseline(name: str, baseline: str, labels: Sequence[Any]) -> int:
-    """Return the place of the class for which a baseline always decides."""
-    known = {f"always {label}": place for place, label in enumerate(labels)}
-    if len(labels) == 2:
+def _shares_of_baseline(name: str, baseline: str, predictions: Predictions) -> PerClass:
+    """Return the shares of the classes that a baseline forecasts."""
+    known = {f"always {label}": place for place, label in enumerate(predictions.labels)}
+    if len(known) == 2:
         known = {"treat none": 0, "treat all": 1} | known
+    if baseline == "chance":
+        return predictions.class_totals
     if baseline not in known:
         raise ValueError(
             f"{baseline!r}, which {name!r} has instead of scores, is no baseline: take one of "
             f"{['chance', *known][:8]}, or give the scores. To treat all is of two classes"
         )
-    return known[baseline]
+    return np.eye(predictions.n_classes)[known[baseline]]
 
 
 def _named_predictions(
