@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -59,32 +58,31 @@ class Look(NamedTuple):
     interval: tuple[float, float]
 
 
-class RunningTotals:
+class RunningTotals(NamedTuple):
     """How many rows there were and how many were right, and Brier scores.
 
     These have their sum and that of their squares, NaN if a row has a weight or no probabilities.
     """
 
-    def __init__(self) -> None:
-        self.rows, self.brier = 0, np.zeros(2)
-        self.right: int | None = 0
+    rows: int = 0
+    right: int | None = 0
+    brier: Float[np.ndarray, " 2"] = np.zeros(2)
 
-    def add(self, rows: int, right: int | None, brier: Float[np.ndarray, " 2"] | None) -> None:
-        """Add an update."""
-        self.rows += rows
-        self.right = (self.right or 0) + (right or 0)
-        self.brier = self.brier + (np.nan if brier is None else brier)
-
-    def add_batch(self, batch: Batch) -> None:
-        """Add an update with a batch."""
-        predicted = batch.predicted[ONLY]
+    @classmethod
+    def of(cls, batch: Batch) -> RunningTotals:
+        """Return those of a batch."""
+        predicted, brier = batch.predicted[ONLY], np.full(2, np.nan)
         p = as_probabilities(batch.scores[ONLY].T, batch.single(ONLY))
-        right = 0 if predicted is None else int((predicted == batch.true).sum())
-        brier = None
         if batch.weights is None and wrong_probabilities(p) is None:
             losses = loss_numbers(p, batch.true, np)[:, 0]
             brier = np.array([losses.sum(), losses @ losses])
-        self.add(len(batch.true), right, brier)
+        right = 0 if predicted is None else int((predicted == batch.true).sum())
+        return cls(len(batch.true), right, brier)
+
+    def plus(self, other: RunningTotals) -> RunningTotals:
+        """Return those of both."""
+        right = (self.right or 0) + (other.right or 0)
+        return RunningTotals(self.rows + other.rows, right, self.brier + other.brier)
 
 
 type Looks = dict[tuple[str, float], list[Look]]  # by measure and level
@@ -146,20 +144,19 @@ class Accumulator:
             raise ValueError(f"labels must name two classes or more, each once, not {labels!r}")
         if n_bins is not None and cuts is not None:
             raise TypeError("n_bins and cuts cannot both be given: cuts decide how many there are")
-        if n_bins is not None:
-            n_bins = integer("n_bins", n_bins, 2)
         self.labels: tuple[Label, ...] = tuple(factor.distinct[code] for code in factor.codes)
         self._reader = BatchReader(
             Fields(), tuple(factor.distinct), list(self.labels), are_of_earlier_pass=False
         )
-        self._n_bins = default_n_bins(len(self.labels)) if n_bins is None else n_bins
+        default = default_n_bins(len(self.labels))
+        self._n_bins = default if n_bins is None else integer("n_bins", n_bins, 2)
         self._learn_from = integer("learn_from", learn_from, 1)
         self._cuts = cuts
         if isinstance(cuts, Accumulator):
-            self._cuts = cuts._learned().cuts
+            self._cuts = cuts.cuts
         elif cuts is not None:
             self._cuts = numbers("cuts", cuts)
-            grid_from_user(self._cuts, len(self.labels), float)  # to complain now
+            self._own_grid(float)  # to complain now
         self._content: Content | None = None
         self._is_whole = True
         self._grid: Grid | None = None
@@ -209,27 +206,41 @@ class Accumulator:
         batch, content = self._reader.read(raw, "this batch")
         content = content if self._content is None else self._content.merged(content)
         grid = self._grid or self._own_grid(batch.scores[ONLY].dtype)
-        with self._changing():
-            self._content = replace(content, where="the batches before")
-            self._waiting.append(batch)
-            if grid is not None:
-                self._count(grid)
-            self._draw(batch)
-            self._totals.add_batch(batch)
-            if self._grid is None and self.n_observations >= self._learn_from:
-                self._learned()
+        k = len(self.labels)
+        none = np.full(k, np.iinfo(np.uint64).max)
+        limits = none if self._sample is None else self._sample.limits()
+        drawn = RowSample.from_batch(batch, k, rows_per_class(k), limits)
+        self._add(content, grid, [batch], [drawn], RunningTotals.of(batch))
+
+    def _add(
+        self,
+        content: Content,
+        grid: Grid | None,
+        batches: list[Batch],
+        drawn: list[RowSample],
+        totals: RunningTotals,
+        counted: Counts | None = None,
+    ) -> None:
+        """Add batches, or all that another accumulator has seen; the grid is None if none has."""
+        self._check_whole()
+        self._is_whole = False
+        self._content = replace(content, where="the batches before")
+        self._waiting += batches
+        if grid is not None:
+            counts = self._count(grid)
+            self._counts = counts.merged(counted) if counted else counts
+        self._pending += drawn
+        if sum(len(sample.count) for sample in self._pending) > rows_per_class(len(self.labels)):
+            self._drawn()
+        self._totals = self._totals.plus(totals)
+        if self._grid is None and self.n_observations >= self._learn_from:
+            self._learned()
+        self._is_whole = True
 
     def _own_grid(self, dtype: Any) -> Grid | None:
         if self._cuts is None:
             return None
         return grid_from_user(self._cuts, len(self.labels), dtype)
-
-    @contextmanager
-    def _changing(self) -> Iterator[None]:
-        self._check_whole()
-        self._is_whole = False
-        yield
-        self._is_whole = True
 
     def _check_whole(self) -> None:
         if not self._is_whole:
@@ -237,15 +248,6 @@ class Accumulator:
                 "an update was interrupted, and part of its batch may have been counted: start "
                 "again from what was saved"
             )
-
-    def _draw(self, batch: Batch) -> None:
-        k = len(self.labels)
-        size = rows_per_class(k)
-        none = np.full(k, np.iinfo(np.uint64).max)
-        limits = none if self._sample is None else self._sample.limits()
-        self._pending.append(RowSample.from_batch(batch, k, size, limits))
-        if sum(len(sample.count) for sample in self._pending) > size:
-            self._drawn()
 
     @property
     def sample(self) -> RowSample:
@@ -314,18 +316,9 @@ class Accumulator:
                 "the cut points differ, so that the counts cannot be added: give one of the "
                 "accumulators those of the other, Accumulator(labels, cuts=other)"
             )
-        with self._changing():
-            self._waiting = self._waiting + other._waiting
-            if grid is not None:
-                counts = self._count(grid)
-                self._counts = counts.merged(other._counts) if other._counts else counts
-            self._content = replace(content, where="the batches before")
-            drawn = [] if other._sample is None else [other._sample]
-            self._pending = [*self._pending, *drawn, *other._pending]
-            current = other._totals
-            self._totals.add(current.rows, current.right, current.brier)
-            if self._grid is None and self.n_observations >= self._learn_from:
-                self._learned()
+        drawn = [] if other._sample is None else [other._sample]
+        drawn += other._pending
+        self._add(content, grid, other._waiting, drawn, other._totals, other._counts)
         return self
 
     def compute(
@@ -368,10 +361,10 @@ class Accumulator:
         ``right`` is None without classes of the rows, and for rows with weights.
         """
         self._check_whole()
-        totals, form = copy(self._totals), self._content and self._content.form
+        form = self._content and self._content.form
         if not form or form.has_weights or not form.has_classes_of_rows[0]:
-            totals.right = None
-        return totals
+            return self._totals._replace(right=None)
+        return self._totals
 
     def counted_now(self) -> tuple[np.ndarray, CountedEvidence]:
         """Return the table of predicted by observed classes, and what the counts say of measures.
@@ -410,8 +403,8 @@ class Accumulator:
     @property
     def bound(self) -> Mapping[str, BoundCounts]:
         """The counts, ready for all measures."""
-        assert self._counts is not None
-        return {ONLY: BoundCounts(self._counts, self._learned(), ONLY, self.labels)}
+        grid, counts, _ = self._prepare()
+        return {ONLY: BoundCounts(counts, grid, ONLY, self.labels)}
 
     def values(self, measures: Sequence[Measure], classifier: str) -> list[BinnedValue]:
         """Return the values of measures."""
@@ -422,15 +415,13 @@ class Accumulator:
         self, values: Mapping[str, Sequence[BinnedValue]], *, stratify: bool | None
     ) -> Spreads:
         """Return how the influences of the sampled rows vary."""
-        assert self._counts is not None
-        sample = self.sample
+        (grid, counts, _), sample = self._prepare(), self.sample
         look_ups = {name: [x.influence_table for x in of_one] for name, of_one in values.items()}
-        grids, each = {ONLY: self._learned()}, np.eye(len(look_ups[ONLY]))
-        of_drawn = iter([sample.batch])
-        sums = sum_influences(of_drawn, grids, look_ups, each, self.labels, sample.count)
+        each, of_drawn = np.eye(len(look_ups[ONLY])), iter([sample.batch])
+        sums = sum_influences(of_drawn, {ONLY: grid}, look_ups, each, self.labels, sample.count)
         assert sums is not None
         totals = np.stack(list(map(self.bound[ONLY].totals_by_class, look_ups[ONLY])))
-        return Spreads(sums, sample.sizes, totals, self._counts, stratify)
+        return Spreads(sums, sample.sizes, totals, counts, stratify)
 
     # Files
 
@@ -486,9 +477,8 @@ class Accumulator:
         _, accumulator._sample = sample_from_state(header, arrays)
         accumulator._content, accumulator._counts = counts_from_state(header, arrays)
         accumulator._grid = Grid(arrays["cuts"])
-        totals = accumulator._totals
-        totals.rows, totals.right = accumulator.n_observations, header["right"]
-        totals.brier = arrays.get("brier", np.full(2, np.nan))
+        brier = arrays.get("brier", np.full(2, np.nan))
+        accumulator._totals = RunningTotals(accumulator.n_observations, header["right"], brier)
         accumulator.looks = {
             (name, level): [Look(n, value, (low, high)) for n, value, (low, high) in looks]
             for (name, level), looks in header["looks"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import itemgetter
 from typing import Any, get_args
 
@@ -22,7 +23,7 @@ from dmfroc.inference.evidence import FactsInMemory, facts_of_classifiers, joint
 from dmfroc.inference.hypothesis import Contrast, Hypothesis, Test, contrast_of_t
 from dmfroc.inference.method import IntervalMethod, JointEstimates, Method
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
-from dmfroc.inference.selection import Winner, winner_of
+from dmfroc.inference.selection import winner_of
 from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.arrays import columns_of
@@ -171,12 +172,11 @@ def compare(
         given["y_pred"] = _by_name(y_pred, y_true)
     by_name = _by_name(y_score, y_true)
 
-    def evidence_at(one: Options) -> JointEvidence:
-        flags: Any = {"paired": paired, "given": given}
-        return joint_evidence(y_true, by_name, one, measure.needs, **flags)
+    evidence_at = partial(
+        joint_evidence, y_true, by_name, needs=measure.needs, paired=paired, given=given
+    )
 
-    def facts_at(one: Options) -> dict[str, FactsInMemory]:
-        at = evidence_at(one)
+    def facts_of(at: JointEvidence) -> dict[str, FactsInMemory]:
         assert at.units is not None
         samples = {name: Sample(p.counted, at.units) for name, p in at.predictions.items()}
         return facts_of_classifiers(measure, samples)
@@ -194,13 +194,13 @@ def compare(
             raise ValueError(f"scale='ratio' does not go with {', '.join(names)}: leave one out")
         options = replace(options, method="jackknife")
     if options.at_horizons:
-        return over_horizons(facts_at, options, hypothesis)
+        return over_horizons(lambda one: facts_of(evidence_at(one)), options, hypothesis)
     evidence = evidence_at(options)
     predictions, joint = evidence.predictions, evidence.estimates(measure, hypothesis)
     if scale == "ratio":
         if evidence.units is None:
             raise ValueError("scale='ratio' needs rows in memory: pass arrays instead of a scan")
-        joint = joint._replace(contrasts=_log_ratios(measure, facts_at(options)))
+        joint = joint._replace(contrasts=_log_ratios(measure, facts_of(evidence)))
     return Comparison(
         measure=measure.name,
         title=title_for(measure.title, *predictions.values()),
@@ -268,13 +268,21 @@ def comparison_fields(
     scale: ContrastScale = "difference",
 ) -> dict[str, Any]:
     """Return what a `Comparison` says of values that are jointly known, as its fields."""
-    value_intervals, winner = None, None
-    unadjusted = hypothesis.differences(joint.contrasts, level)
-    names = tuple(joint.estimates)
-    differences = holm_adjusted(unadjusted)
+    names, n = tuple(joint.estimates), len(joint.estimates)
+    largest, value_intervals, winner = None, None, None
     if flag("simultaneous", simultaneous):
-        differences, value_intervals, winner = _all_at_once(
-            joint, unadjusted, level, seed, hypothesis
+        pairs, covariance = pairwise_differences(n), joint.covariance
+        largest = two_sided = largest_statistic(covariance, pairs, seed)
+        if not hypothesis.is_two_sided:
+            largest = largest_statistic(covariance, pairs, seed, two_sided=False)
+        of_values = largest_statistic(covariance, np.eye(n), seed).level_of_each(level)
+        value_intervals = {x: at(1 - of_values)[:2] for x, at in joint.intervals_of_values.items()}
+        winner = winner_of(joint, two_sided, hypothesis, level, seed)
+    level_of_each = level if largest is None else largest.level_of_each(level)
+    differences = holm_adjusted(hypothesis.differences(joint.contrasts, level_of_each))
+    if largest is not None:
+        differences = tuple(
+            replace(d, adjusted_p_value=largest.adjusted(d.p_value)) for d in differences
         )
     probabilities = _order_probabilities(differences, joint.qualities, names, seed)
     if scale == "ratio":
@@ -285,50 +293,23 @@ def comparison_fields(
             for d in differences
             for low, high in [d.interval]
         )
-    return {
-        "method": joint.estimates[names[0]].method,
-        "estimates": joint.estimates,
-        "differences": differences,
-        "order_probabilities": probabilities,
-        "level": level,
-        "rope": hypothesis.rope,
-        "n_draws": len(joint.qualities),
-        "seed": seed,
-        "greater_is_better": hypothesis.greater_is_better,
-        "covariance": joint.covariance,
-        "simultaneous": simultaneous,
-        "value_intervals": value_intervals,
-        "winner": winner,
-        "alternative": hypothesis.alternative,
-        "margin": hypothesis.margin,
-    }
-
-
-def _all_at_once(
-    joint: JointEstimates,
-    differences: Sequence[Difference],
-    level: float,
-    seed: int,
-    hypothesis: Hypothesis,
-) -> tuple[tuple[Difference, ...], dict[str, tuple[float, float]], Winner]:
-    """Return differences and values with intervals that hold all at once, and the winner."""
-    n = len(joint.estimates)
-    pairs = pairwise_differences(n)
-    largest = two_sided = largest_statistic(joint.covariance, pairs, seed)
-    if not hypothesis.is_two_sided:
-        largest = largest_statistic(joint.covariance, pairs, seed, two_sided=False)
-    level_of_each = largest.level_of_each(level)
-    adjusted = tuple(
-        replace(
-            difference,
-            interval=hypothesis.interval(contrast.interval_at, level_of_each),
-            adjusted_p_value=largest.adjusted(difference.p_value),
-        )
-        for difference, contrast in zip(differences, joint.contrasts.values(), strict=True)
+    return dict(
+        method=joint.estimates[names[0]].method,
+        estimates=joint.estimates,
+        differences=differences,
+        order_probabilities=probabilities,
+        level=level,
+        rope=hypothesis.rope,
+        n_draws=len(joint.qualities),
+        seed=seed,
+        greater_is_better=hypothesis.greater_is_better,
+        covariance=joint.covariance,
+        simultaneous=simultaneous,
+        value_intervals=value_intervals,
+        winner=winner,
+        alternative=hypothesis.alternative,
+        margin=hypothesis.margin,
     )
-    of_values = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
-    intervals = {x: at(1 - of_values)[:2] for x, at in joint.intervals_of_values.items()}
-    return adjusted, intervals, winner_of(joint, two_sided, hypothesis, level, seed)
 
 
 def _order_probabilities(

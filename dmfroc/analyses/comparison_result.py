@@ -24,6 +24,7 @@ from dmfroc.results.difference import ContrastScale, Difference, differences_tab
 from dmfroc.results.estimate import Estimate, NamedEstimates, judge_table
 from dmfroc.results.result import attributed, renderer, sample_attributes
 from dmfroc.results.table import Column, Name, Table, rounded
+from dmfroc.results.text import as_percent
 
 _MOST_ORDERS = 10  # in tables
 _MOST_APART = 20  # names of those for which rules differ
@@ -237,7 +238,7 @@ class Comparison(NamedEstimates):
     def kind_of_interval(self) -> str:
         """What the intervals of the differences are, for the head of a column."""
         kind = "interval" if self.hypothesis.is_two_sided else "limit"
-        return f"{'simultaneous ' if self.simultaneous else ''}{100 * self.level:g} % {kind}"
+        return f"{'simultaneous ' if self.simultaneous else ''}{as_percent(self.level)} {kind}"
 
     @property
     def tested(self) -> str:
@@ -326,12 +327,11 @@ class Comparison(NamedEstimates):
     def attributes(self) -> dict[str, Any]:
         """Return the measure, the method, and who may be best."""
         samples = [sample_attributes(p) for p in self.predictions.values()]
-        own = {x: getattr(self, x) for x in self.json_names}
-        return {**next(iter(samples), {}), **own, "best_set": self.best_set()}
+        return {**next(iter(samples), {}), **super().attributes(), "best_set": self.best_set()}
 
     def _classifiers(self) -> list[Column]:
         """Return the columns of the classifiers, in their order."""
-        interval = f"{100 * self.level:g} % interval"
+        interval = f"{as_percent(self.level)} interval"
         estimates, best = self.estimates.values(), self.best_set()
         may_be_best = "may be best" if len(estimates) > 2 else ""
         of_best = [Name(x in best, "yes" if x in best else "no") for x in self.estimates]
@@ -368,9 +368,8 @@ class Comparison(NamedEstimates):
         title = f"Differences in {self.title}, A minus B"
         if self.scale == "ratio":
             title = f"Ratios of {self.title}, A over B; standard errors are those of logarithms"
-        if not self.hypothesis.is_two_sided:
+        if not (is_two_sided := self.hypothesis.is_two_sided):
             title += f". {self.tested}"
-        is_two_sided = self.hypothesis.is_two_sided
         differences, as_printed = (
             differences_table(
                 of_pairs,
@@ -395,11 +394,10 @@ class Comparison(NamedEstimates):
         classifiers = Table("estimates", values, self._classifiers(), is_by_name=True)
         if len(self.estimates) >= MANY:
             order = replace(order, n_printed=0)
-            differences = replace(differences, n_printed=0 if is_two_sided else _MOST_ORDERS)
-            if not is_two_sided:
-                as_printed = replace(as_printed, n_printed=_MOST_ORDERS)
-            beside = self._behind_best(classifiers) if is_two_sided else None
-            classifiers = replace(classifiers, as_printed=beside)
+            as_printed = replace(as_printed, n_printed=_MOST_ORDERS)
+            if is_two_sided:
+                differences = replace(differences, n_printed=0)
+                classifiers = replace(classifiers, as_printed=self._behind_best(classifiers))
         tables = [classifiers, replace(differences, as_printed=as_printed), order]
         if self.has_judge:
             tables.append(judge_table((name, e.judge) for name, e in self.estimates.items()))
@@ -450,7 +448,7 @@ class Comparison(NamedEstimates):
             return lines
         error = self.estimates[self.winner.name].standard_error
         low, high = (rounded(end, error) for end in self.winner.interval)
-        percent = f"{100 * self.level:g} %"
+        percent = as_percent(self.level)
         return [
             *lines,
             f"best in this sample: {self.winner.name}, {percent} interval adjusted for its "

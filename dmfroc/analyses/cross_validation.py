@@ -111,19 +111,16 @@ def cross_validate(
     for name, train, test in track(splits, len(splits), "cross-validation"):
         fitted = clone(estimator).fit(rows_of(X, train), rows_of(y, train))
         parts.append((name, test, class_scores_of(fitted, rows_of(X, test), labels)))
-    tested = np.concatenate([test for _, test, _ in parts])
-    predictions = Predictions.from_arrays(
-        y[tested], np.concatenate([scores for _, _, scores in parts]), labels=labels
-    )
+    names, tests, scores = zip(*parts, strict=True)
+    tested = np.concatenate(tests)
+    predictions = Predictions.from_arrays(y[tested], np.concatenate(scores), labels=labels)
     units = groups
     if units is None and len(np.unique(tested)) < len(tested):
         units = np.arange(len(y))
     return evaluate(
         predictions,
         measures=measures,
-        folds=Folds(
-            np.repeat([x for x, _, _ in parts], [len(test) for _, test, _ in parts]), target
-        ),
+        folds=Folds(np.repeat(names, list(map(len, tests))), target),
         groups=None if units is None else units[tested],
         method=method,
         level=level,

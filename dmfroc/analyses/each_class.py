@@ -73,10 +73,9 @@ def for_each_class(
     of_each = math.ceil(level ** (1 / len(labels)) * _DIGITS) / _DIGITS
     own = {x: {"level": of_each, "pos_label": x} for x in labels}
     found = _results_of(function, call, own)
-    compared = [x for x in found.values() if isinstance(x, Comparison)]
-    differences = iter(holm_adjusted(d for x in compared for d in x.differences))
-    for label, x in found.items():
-        if isinstance(x, Comparison):
+    if all(isinstance(x, Comparison) for x in found.values()):
+        differences = iter(holm_adjusted(d for x in found.values() for d in x.differences))
+        for label, x in found.items():
             found[label] = replace(x, differences=tuple(next(differences) for _ in x.differences))
     return ResultsByName(found, level=level)
 

@@ -204,11 +204,17 @@ def influences(
     array([ 0.125, -0.125, -0.125,  0.125])
     """
     chosen = get_measure(measure)
-    given: Any = {"labels": labels, "sample_weight": sample_weight, "y_pred": y_pred}
-    given |= {"needs": chosen.needs, "copy": False, "by_fold": True}
-    predictions = as_predictions(y_true, y_score, **given)
-    counted = predictions.counted
-    own = influences_on(chosen, counted)
+    predictions = as_predictions(
+        y_true,
+        y_score,
+        labels=labels,
+        sample_weight=sample_weight,
+        y_pred=y_pred,
+        needs=chosen.needs,
+        copy=False,
+        by_fold=True,
+    )
+    own = influences_on(chosen, predictions.counted)
     undefined = undefined_message({chosen: own.value}, predictions)
     warn([*caveats([chosen], predictions), undefined])
     influences = np.zeros(predictions.n_observations)

@@ -37,6 +37,7 @@ from dmfroc.results.estimate import (
     agreement_table,
     estimates_table,
     judge_table,
+    names_shown,
     of_measures,
 )
 from dmfroc.results.result import ResultsByName, sample_attributes
@@ -155,9 +156,8 @@ class Evaluation(NamedEstimates):
     @property
     def shown(self) -> list[Estimate]:
         """The estimates in tables: the DMF-AUC and M once if both are the AUC of two classes."""
-        titles = [self.estimates[x].title for x in ("dmf_auc", "hand_till") if x in self.estimates]
-        is_one = titles == ["AUC", "AUC"]
-        return [e for x, e in self.estimates.items() if not (is_one and x == "dmf_auc")]
+        titles = {name: e.title for name, e in self.estimates.items()}
+        return [self.estimates[name] for name in names_shown(titles)]
 
     def attributes(self) -> dict[str, Any]:
         """Return the observations by class, the method and the level."""

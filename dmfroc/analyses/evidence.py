@@ -7,6 +7,7 @@ import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -36,7 +37,7 @@ from dmfroc.inference.evidence import (
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Influences, Moments, PartInfluences, moments_of
 from dmfroc.inference.jackknife import Jackknife
-from dmfroc.inference.judge import Judged, judged, selection_message
+from dmfroc.inference.judge import judged, selection_message
 from dmfroc.inference.limits import (
     Limits,
     Part,
@@ -47,13 +48,12 @@ from dmfroc.inference.limits import (
 from dmfroc.inference.method import IntervalMethod, JointEstimates, check_comparable, check_finite
 from dmfroc.inference.options import Options, stated
 from dmfroc.inference.tilt import PerUnit
-from dmfroc.inference.units import Sample, Units, group_names, kish_sizes, sample_of
+from dmfroc.inference.units import Sample, Units, centred_in, group_names, kish_sizes, sample_of
 from dmfroc.inference.unseen import NOBODY
 from dmfroc.inputs.arguments import Needs, as_predictions
 from dmfroc.inputs.judge import JudgedRows, judged_rows
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.score_doubts import WorseThanChance
-from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind, bind_in_groups
 from dmfroc.multiclass.band import BandKind, CurveBand, band_around
 from dmfroc.multiclass.curve import MulticlassROC, curve_of
@@ -199,13 +199,11 @@ class JudgedEvidence(_RowsInMemory):
             facts = [_facts_of_few(measure, self.sample)]
             of_all, classes = (set(x.present) for x in (rows.judge_on_all, rows.judge_on_verified))
             is_of_rows = measure.adds_rows or measure.name == "accuracy"
-            if not is_of_rows and (of_all != classes or len(classes) < 2):
-                return facts
-            try:
-                facts.append(facts_in(sample_of(rows.judge_on_all, names), shared))
-                facts.append(_facts_of_few(shared, sample_of(rows.judge_on_verified, some)))
-            except ValueError:
-                return facts[:1]
+            if is_of_rows or (of_all == classes and len(classes) > 1):
+                with suppress(ValueError):
+                    on_all = facts_in(sample_of(rows.judge_on_all, names), shared)
+                    on_verified = _facts_of_few(shared, sample_of(rows.judge_on_verified, some))
+                    facts += [on_all, on_verified]
         return facts if np.isfinite([x.value for x in facts]).all() else facts[:1]
 
     def units(self, verified: Units) -> Units:
@@ -216,12 +214,12 @@ class JudgedEvidence(_RowsInMemory):
         cell, n_means = self.stratum[self.has_verified], np.array(self.n_labels.shape)
         return replace(verified.in_one_stratum, cell=cell, n_means=n_means)
 
-    def weigh(self, parts: Sequence[Influences]) -> Judged:
-        """Return the combination of least variance, of verified rows alone if there is no judge."""
+    def weigh(self, parts: Sequence[Influences]) -> float:
+        """Return the judge's weight in the combination of least variance, 0 if there is none."""
         if len(parts) < 3:
-            return Judged(parts[0].value, parts[0].influences, 0.0)
-        own, on_all, on_verified = (Influences(x.value, self._sums(x.influences)) for x in parts)
-        return judged(own, on_all, on_verified, self.has_verified, self.stratum, self.n_labels)
+            return 0.0
+        sums = [Influences(x.value, self._sums(x.influences)) for x in parts]
+        return judged(*sums, self.has_verified, self.stratum, self.n_labels).weight
 
     def _sums(self, of_rows: Float[np.ndarray, " rows"]) -> PerUnit:
         """Add up the numbers of each unit's rows, all of them or the verified ones."""
@@ -230,14 +228,14 @@ class JudgedEvidence(_RowsInMemory):
         return np.bincount(unit, of_rows, len(self.has_verified))
 
     def gather(
-        self, judge: Judged, units: Units, values: Sequence[Influences]
+        self, weight: float, units: Units, values: Sequence[Influences]
     ) -> tuple[Influences, Moments]:
         """Put together the value of verified rows and, by its weight, what the judge adds.
 
         The other units are independent of the verified ones, and vary within their strata. What
         differs between strata varies with their random sizes.
         """
-        [verified, *of_judge], weight = values, judge.weight
+        verified, *of_judge = values
         value, sums, phi = verified.value, np.zeros(len(self.stratum)), verified.influences
         if of_judge:
             on_all, on_verified = of_judge
@@ -245,12 +243,9 @@ class JudgedEvidence(_RowsInMemory):
             phi = phi - weight * on_verified.influences
             sums = weight * self._sums(on_all.influences)
         sums[self.has_verified] += self.sample.units.sums(phi)
-        rest = self.stratum[~self.has_verified]
-        n_rest, n_units = np.bincount(rest, minlength=len(self.n_labels)), np.bincount(self.stratum)
-        of_rest = sums[~self.has_verified]
-        of_rest = of_rest - (np.bincount(rest, of_rest, len(n_rest)) / np.maximum(n_rest, 1))[rest]
-        of_rest *= np.sqrt(n_rest / np.maximum(n_rest - 1, 1))[rest]
-        of_strata = (np.bincount(self.stratum, sums) / n_units)[self.stratum]
+        others = ~self.has_verified
+        of_rest, _ = centred_in(self.stratum[others], sums[others])
+        _, of_strata = centred_in(self.stratum, sums)
         parts = np.concatenate([of_rest, of_strata - of_strata.mean()])
         whole = Influences(value, sums[self.has_verified], PartInfluences(parts, math.inf))
         return whole, moments_of(whole.influences, units).with_parts(whole.parts)
@@ -260,15 +255,13 @@ class JudgedEvidence(_RowsInMemory):
         verified, *of_judge = parts = self.parts(measure)
         units = self.units(verified.units)
         influences = [x.influences for x in parts]
-        judge, nobody = self.weigh(influences), self.weigh(influences[:1])
-        (_, alone), (_, both) = (
-            self.gather(nobody, units, influences[:1]),
-            self.gather(judge, units, influences),
-        )
+        weight = self.weigh(influences)
+        alone = self.gather(0.0, units, influences[:1])[1]
+        both = self.gather(weight, units, influences)[1]
         n, n_verified = len(self.rows.is_verified), int(self.rows.is_verified.sum())
         gain = alone.standard_error / both.standard_error if both.standard_error > 0 else 1.0
         labels = JudgedLabels(
-            lambda_=judge.weight * (1 - n_verified / n),
+            lambda_=weight * (1 - n_verified / n),
             n_verified=n_verified,
             n_rows=n,
             effective_labels=n_verified * gain**2,
@@ -283,15 +276,14 @@ class JudgedEvidence(_RowsInMemory):
                 f"the judge's labels of the verified rows lack a class, or leave {measure.name} "
                 "undefined: its weight is 0, and the value is that of the verified rows"
             )
-        elif judge.weight == 0 and n_verified < n:
+        elif weight == 0 and n_verified < n:
             remarks.append(
                 "the judge's labels follow from these scores, and do not "
                 "show where these err: its weight is 0, and the value is that of the verified rows"
             )
-        terms = [PartOf(verified, 1.0)]
-        for facts, sign in zip(of_judge, (1, -1), strict=False):
-            terms.append(PartOf(facts, sign * judge.weight, is_own=False))
-        gather, kept = partial(self.gather, judge, units), tuple(filter(None, remarks))
+        coefficients = zip(of_judge, (weight, -weight), strict=False)
+        terms = [PartOf(verified, 1.0), *(PartOf(*x, is_own=False) for x in coefficients)]
+        gather, kept = partial(self.gather, weight, units), tuple(filter(None, remarks))
         return combined(terms, units, gather, partial(self.limits, terms), kept, labels)
 
     def limits(
@@ -301,11 +293,8 @@ class JudgedEvidence(_RowsInMemory):
 
         Verified units and others are strata of their own, within those in which rows were drawn.
         """
-        verified, others = np.flatnonzero(self.has_verified), np.flatnonzero(~self.has_verified)
-        order = np.append(verified, others)
-        place = np.empty(len(order), int)
-        place[order] = np.arange(len(order))
-        stratum = np.append(self.stratum[verified], self.stratum[others] + len(self.n_labels))
+        order = np.argsort(~self.has_verified, kind="stable")  # verified ones first
+        stratum = (self.stratum + len(self.n_labels) * ~self.has_verified)[order]
         stratum = np.unique(stratum, return_inverse=True)[1]
         own = [t.facts.limits for t in terms]
         if len(own) < 3:
@@ -313,8 +302,8 @@ class JudgedEvidence(_RowsInMemory):
         weight = terms[1].coefficient
         paired = limits_of_difference(own[0], own[2], whole.value, math.inf, 1.0, weight)
         parts = [
-            Part(1.0, paired, np.arange(len(verified))),
-            Part(weight, replace(own[1], unseen=NOBODY), place),
+            Part(1.0, paired, np.arange(self.has_verified.sum())),
+            Part(weight, replace(own[1], unseen=NOBODY), np.argsort(order)),
         ]
         found = limits_of_sum(parts, whole.value, bounds, stratum)
         if len(self.n_labels) > 1:  # what differs between strata varies with their random sizes
@@ -330,8 +319,7 @@ class JudgedEvidence(_RowsInMemory):
             return None
         predictions = self.rows.judge_on_all
         columns = {
-            f"how often the judge says {predictions.labels[place]!r}": 1.0
-            * (predictions.true == place)
+            f"how often the judge says {predictions.labels[place]!r}": predictions.true == place
             for place in predictions.present
         }
         if predictions.has_scores:
@@ -364,28 +352,21 @@ class JudgedEvidence(_RowsInMemory):
 
 
 def _facts_of_few(measure: Measure, sample: Sample) -> FactsInMemory:
-    """Return what few rows say, with influences that are changes of the value without each row."""
-    [known] = in_sample([measure], sample)
-    if measure.family != "operating points":  # which jump from one row to the next
-        bound = bind(measure, sample.predictions)
-        influences = _left_out(bound, sample.predictions, known.influences)
-        known = known._replace(influences=influences)
-    return facts_from(known, can_redraw=False)
-
-
-def _left_out(bound: BoundMeasures, predictions: Predictions, whole: Influences) -> Influences:
-    """Return the influences of few rows as the changes of the value without each of them.
+    """Return what few rows say, with influences that are changes of the value without each row.
 
     A derivative does not show that a row changes what others contribute, as it does to average
     precision. Standard errors would be some per cent too small, which shows beside a judge.
     """
-    n = predictions.n_observations
-    if n**2 * predictions.n_classes > _MOST_WEIGHTS:
-        return whole
-    weights = (1 - np.eye(n)) * predictions.sample_weight
-    changes = whole.value - np.ravel(bound.values_of_each(weights))
-    influences = (n - 1) / n * changes  # as the derivatives of a mean
-    return whole._replace(influences=influences) if np.isfinite(influences).all() else whole
+    [known] = in_sample([measure], sample)
+    predictions, whole, n = sample.predictions, known.influences, len(sample.predictions.true)
+    is_small = n**2 * predictions.n_classes <= _MOST_WEIGHTS
+    if is_small and measure.family != "operating points":  # which jump from one row to the next
+        weights = (1 - np.eye(n)) * predictions.sample_weight
+        changes = whole.value - np.ravel(bind(measure, predictions).values_of_each(weights))
+        influences = (n - 1) / n * changes  # as the derivatives of a mean
+        if np.isfinite(influences).all():
+            known = known._replace(influences=whole._replace(influences=influences))
+    return facts_from(known, can_redraw=False)
 
 
 def few_verified_message(measure: Measure, rarest: int, judge: JudgedLabels) -> str | None:
@@ -414,9 +395,7 @@ def joint_estimates_with_judge(
         facts, lambda influences: partial(first.gather, first.weigh(influences), units)
     )
     warn([first.selection_message])
-    found = first.jackknife.paired_estimates(joint, hypothesis)
-    each = {name: remarked(e, of_each[name]) for name, e in found.estimates.items()}
-    return found._replace(estimates=each)
+    return first.jackknife.paired_estimates(joint, hypothesis)
 
 
 Evidence = EvidenceInMemory | JudgedEvidence | CountedEvidence
@@ -497,6 +476,11 @@ def choose_methods(
     """
     if (name := options.method_name) is not None:
         choice("method", name, _NAMES)
+    if predictions.folds is not None and name in _WITHOUT_FOLDS:
+        raise ValueError(
+            f"method={name!r} knows no folds: use 'jackknife', 'bootstrap' or 'bayesian_bootstrap'"
+        )
+    chosen: list[IntervalMethod]
     if options.is_of_learner:
         if predictions.folds is None:
             raise ValueError("target='learner' needs folds, whose values vary as fits do")
@@ -505,12 +489,6 @@ def choose_methods(
                 f"method={name!r} is about these fits; target='learner' has a method of its own; "
                 "leave one out"
             )
-    if predictions.folds is not None and name in _WITHOUT_FOLDS:
-        raise ValueError(
-            f"method={name!r} knows no folds: use 'jackknife', 'bootstrap' or 'bayesian_bootstrap'"
-        )
-    chosen: list[IntervalMethod]
-    if options.is_of_learner:
         chosen = [CorrectedResampling(options.folds.train_fraction)] * len(measures)
     elif isinstance(options.method, IntervalMethod):
         chosen = [options.method] * len(measures)
@@ -524,8 +502,7 @@ def choose_methods(
         # The derivative alone accounts for the error of estimated weights, also where it has kinks.
         draws = predictions.scores.size <= _MANY_SCORES and options.weights is None
         with_kinks = Bootstrap() if draws else Jackknife()
-        defaults = [measure.default_method for measure in measures]
-        chosen = [with_kinks if x == "bootstrap" else Jackknife() for x in defaults]
+        chosen = [with_kinks if x.default_method == "bootstrap" else Jackknife() for x in measures]
         if predictions.folds is None and predictions.n_classes > 2:
             chosen = [
                 PaperBootstrap() if measure.options.get("preset") == "paper" else method
@@ -589,6 +566,5 @@ def estimates_of(
 
     # NumPy and XLA's compiler leave the interpreter to others
     n_numbers = predictions.n_observations * predictions.n_classes * len(tasks)
-    estimates = itertools.chain(*parallel(operator.call, tasks, n_numbers))
-    by_position = dict(zip(positions, estimates, strict=True))
-    return [by_position[position] for position in range(len(measures))]
+    estimates = list(itertools.chain(*parallel(operator.call, tasks, n_numbers)))
+    return [estimates[place] for place in np.argsort(positions)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, cast, overload
+from typing import Any, ClassVar, NamedTuple, Protocol, cast, overload
 
 import numpy as np
 from jaxtyping import Float
@@ -20,10 +20,10 @@ from dmfroc.inference.options import Options
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.inputs.horizon import FollowUp
 from dmfroc.results.difference import Difference
-from dmfroc.results.estimate import Estimate, remarked
+from dmfroc.results.estimate import Estimate, names_shown, remarked
 from dmfroc.results.result import Result, ResultsByName, attributed
 from dmfroc.results.table import Column, Name, Table
-from dmfroc.results.text import common
+from dmfroc.results.text import as_percent, common
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,14 +84,12 @@ class HorizonCurves(Result):
     @property
     def shown(self) -> HorizonCurves:
         """The curves in print: the DMF-AUC and M once if both are the AUC of two classes."""
-        titles = [self.titles[x].title for x in ("dmf_auc", "hand_till") if x in self.points]
-        is_one = titles == ["AUC", "AUC"]
-        points = {x: own for x, own in self.points.items() if not (is_one and x == "dmf_auc")}
-        return replace(self, points=points)
+        titles = {name: title for name, title in self.titles.values()}
+        return replace(self, points={x: self.points[x] for x in names_shown(titles)})
 
     def tables(self) -> list[Table]:
         """Return the values and differences at all horizons, and their means over time."""
-        shown, percent = self.shown, f"{100 * self.level:g} % interval"
+        shown, percent = self.shown, f"{as_percent(self.level)} interval"
         points, names = sum(shown.points.values(), ()), shown.titles
         ends = np.concatenate([self.simultaneous[x] for x in shown.points]).tolist()
         bands = [(*x, point.standard_error) for x, point in zip(ends, points, strict=True)]
@@ -132,6 +130,17 @@ def by_horizon[**P, R](
     return cast("ByHorizon[P, R]", function)
 
 
+class _Curve(NamedTuple):
+    """What is known of a value, or of the difference of two, at each horizon."""
+
+    names: tuple[str, str]
+    points: tuple[Any, ...]
+    sums: Float[np.ndarray, "h u"]
+    hypothesis: Hypothesis
+    intervals: list[IntervalAt]
+    limits: list[Limits]
+
+
 def over_horizons(
     facts_at: Callable[[Options], Mapping[str, FactsInMemory]],
     options: Options,
@@ -150,56 +159,58 @@ def over_horizons(
     method = Jackknife().at(options.level, options.seed)
     shares = (np.append(gaps, 0) + np.append(0, gaps)) / (2 * gaps.sum())
     units = next(iter(first.values())).units.in_one_stratum
-    points: dict[str, tuple[Any, ...]] = {}
-    sums: dict[str, Float[np.ndarray, "h u"]] = {}
-    known: dict[str, tuple[Hypothesis, list[IntervalAt], list[Limits]]] = {}
-    pairs: dict[str, tuple[str, str]] = {}
-    for name, x in first.items():
+    values, differences = dict[str, _Curve](), dict[str, _Curve]()
+    for name in first:
         facts = [at[name] for at in over_time]
         for one in facts:
             check_finite(one.measure, {name: one.value})
-        points[name] = tuple(remarked(method.estimate(x), x.predictions) for x in facts)
-        sums[name] = np.stack([one.units.sums(one.influences.influences) for one in facts])
-        known[name] = Hypothesis(), [x.interval_at for x in facts], [x.limits for x in facts]
-    families = [[name] for name in first]
-    names = [f"horizon {t:g}" for t in horizons]
-    of_each = zip(names, *points.values(), strict=True)
-    remarks = {t: tuple(dict.fromkeys(w for e in es for w in e.warnings)) for t, *es in of_each}
+        values[name] = _Curve(
+            (name, ""),
+            tuple(remarked(method.estimate(x), x.predictions) for x in facts),
+            np.stack([one.units.sums(one.influences.influences) for one in facts]),
+            Hypothesis(),
+            [x.interval_at for x in facts],
+            [x.limits for x in facts],
+        )
     if hypothesis is not None:
         joint_at = [joint_facts(x) for x in over_time]
         joint = [method.paired_estimates(x, hypothesis).contrasts for x in joint_at]
-        pairs = {" - ".join(pair): pair for pair in joint[0]}
-        families.append([*pairs])
-        for name, pair in pairs.items():
+        for pair in joint[0]:
             contrasts = [x[pair] for x in joint]
-            points[name] = tuple(hypothesis.difference(pair, x, options.level) for x in contrasts)
-            sums[name] = sums[pair[0]] - sums[pair[1]]
-            intervals = [x.interval_at for x in contrasts]
-            known[name] = hypothesis, intervals, [x.limits[pair] for x in joint_at]
+            differences[" - ".join(pair)] = _Curve(
+                pair,
+                tuple(hypothesis.difference(pair, x, options.level) for x in contrasts),
+                values[pair[0]].sums - values[pair[1]].sums,
+                hypothesis,
+                [x.interval_at for x in contrasts],
+                [x.limits[pair] for x in joint_at],
+            )
     bands, critical, covariances, means = {}, {}, {}, {}
-    for family in families:
-        of_all = np.concatenate([sums[name] for name in family])
+    families = [{name: x} for name, x in values.items()]
+    for family in [*families, differences] if differences else families:
+        of_all = np.concatenate([x.sums for x in family.values()])
         largest = largest_statistic(of_all @ of_all.T, np.eye(len(of_all)), options.seed)
         level = largest.level_of_each(options.level)
-        for name in family:
-            (own, intervals, limits), own_sums = known[name], sums[name]
+        for name, (names, points, sums, own, intervals, limits) in family.items():
             bands[name] = np.array([own.interval(x, level) for x in intervals])
             critical[name] = float(-ndtri((1 - level) / 2))
-            covariances[name] = own_sums @ own_sums.T
-            value = float(shares @ [x.value for x in points[name]])
-            [moments] = moments_of_sums((shares @ own_sums)[None, units.by_stratum], units)
-            together = np.zeros(own_sums.shape[1], int)
+            covariances[name] = sums @ sums.T
+            value = float(shares @ [x.value for x in points])
+            [moments] = moments_of_sums((shares @ sums)[None, units.by_stratum], units)
+            together = np.zeros(sums.shape[1], int)
             parts = [
                 Part(share, x.of_units(of_units, together))
-                for share, x, of_units in zip(shares.tolist(), limits, own_sums, strict=True)
+                for share, x, of_units in zip(shares.tolist(), limits, sums, strict=True)
             ]
             joint_limits = limits_of_sum(parts, value, limits[0].bounds, together)
             contrast = contrast_of_limits(joint_limits, moments, own)
-            mean = own.difference(pairs.get(name, (name, "")), contrast, options.level)
-            means[name] = mean if name in pairs else _mean_estimate(points[name], mean)
-    warnings = attributed(remarks)
+            mean = own.difference(names, contrast, options.level)
+            means[name] = mean if family is differences else _mean_estimate(points, mean)
+    at_each_horizon = zip(horizons, *(x.points for x in values.values()), strict=True)
+    remarks = {f"horizon {t:g}": [w for e in es for w in e.warnings] for t, *es in at_each_horizon}
+    points = {name: x.points for name, x in (values | differences).items()}
     return HorizonCurves(
-        horizons, points, bands, critical, covariances, means, options.level, warnings
+        horizons, points, bands, critical, covariances, means, options.level, attributed(remarks)
     )
 
 

@@ -26,7 +26,6 @@ from dmfroc.analyses.evidence import (
 )
 from dmfroc.analyses.population import in_population
 from dmfroc.counted.estimates import joint_estimates_of_counts, stated_counts
-from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.method import JointEstimates, check_comparable
 from dmfroc.inference.options import Options, stated
@@ -76,7 +75,13 @@ def joint_evidence(
     check_one_horizon(options)
     scan = counted_sample(y_true, y_score, given, options)
     if scan is not None:
-        return _evidence_of_scan(scan, options, paired=paired)
+        if not paired or len(scan.classifiers) < 2:
+            raise ValueError(
+                "classifiers of a scan are compared on the same observations: give it the score "
+                "columns of each, scan(..., scores={'a': [...], 'b': [...]}), and leave paired=True"
+            )
+        predictions = {name: stated_counts(scan, name, options) for name in scan.classifiers}
+        return _evidence(partial(joint_estimates_of_counts, scan, options), predictions)
     if options.judge is None:
         return _in_memory(y_true, y_score, options, needs, paired=paired, given=given)
     if not paired:
@@ -85,17 +90,29 @@ def joint_evidence(
     evidence = _judged(y_true, y_score, options, needs=needs, judge=options.judge, **given)
     predictions = {name: one.predictions for name, one in evidence.items()}
     units = next(iter(evidence.values())).sample.units
-    return JointEvidence(partial(joint_estimates_with_judge, evidence), predictions, units)
+    return _evidence(partial(joint_estimates_with_judge, evidence), predictions, units)
 
 
-def _evidence_of_scan(scan: Scan, options: Options, *, paired: bool) -> JointEvidence:
-    if not paired or len(scan.classifiers) < 2:
-        raise ValueError(
-            "classifiers of a scan are compared on the same observations: give it the score "
-            "columns of each, scan(..., scores={'a': [...], 'b': [...]}), and leave paired=True"
-        )
-    predictions = {name: stated_counts(scan, name, options) for name in scan.classifiers}
-    return JointEvidence(partial(joint_estimates_of_counts, scan, options), predictions)
+def _evidence(
+    find: Callable[[Measure, Hypothesis], JointEstimates],
+    predictions: Mapping[str, Predictions],
+    units: Units | None = None,
+    options: Options | None = None,
+) -> JointEvidence:
+    """Return what is found, with the warnings of the inputs and all about the values."""
+
+    def estimates(measure: Measure, hypothesis: Hypothesis) -> JointEstimates:
+        joint = find(measure, hypothesis)
+        messages = [
+            None if units is None else _same_scores_message(predictions),
+            below_chance_message(measure, joint.estimates.values(), predictions.values()),
+            _target_message(measure),
+        ]
+        found = {x: remarked(e, predictions[x], *messages) for x, e in joint.estimates.items()}
+        warn(attributed({name: e.caveats for name, e in found.items()}))
+        return joint._replace(estimates=found)
+
+    return JointEvidence(estimates, predictions, units, options)
 
 
 def _in_memory(
@@ -144,8 +161,7 @@ def _in_memory(
         return joint
     # The rows whose class is known
     predictions = {name: one.counted for name, one in predictions.items()}
-    estimates = partial(_estimates_in_memory, predictions, joint.units, with_population)
-    return joint._replace(estimates=estimates, predictions=predictions, options=None)
+    return _of_rows(predictions, joint.units, with_population)._replace(options=None)
 
 
 def joint_of_rows(
@@ -153,8 +169,14 @@ def joint_of_rows(
 ) -> JointEvidence:
     """Return the evidence in rows in memory; the same observations have the same units."""
     units = options.sample_of(next(iter(predictions.values()))).units if paired else None
-    estimates = partial(_estimates_in_memory, predictions, units, options)
-    return JointEvidence(estimates, predictions, units, options)
+    return _of_rows(predictions, units, options)
+
+
+def _of_rows(
+    predictions: Mapping[str, Predictions], units: Units | None, options: Options
+) -> JointEvidence:
+    find = partial(_estimates_in_memory, predictions, units, options)
+    return _evidence(find, predictions, units, options)
 
 
 def _estimates_in_memory(
@@ -176,15 +198,7 @@ def _estimates_in_memory(
         name: options.sample_of(p) if units is None else Sample(p.counted, units)
         for name, p in predictions.items()
     }
-    joint = method.joint_estimates(measure, samples, hypothesis)
-    messages = [
-        None if units is None else _same_scores_message(predictions),
-        below_chance_message(measure, joint.estimates.values(), predictions.values()),
-        _target_message(measure),
-    ]
-    estimates = {x: remarked(e, predictions[x], *messages) for x, e in joint.estimates.items()}
-    warn(attributed({name: e.caveats for name, e in estimates.items()}))
-    return joint._replace(estimates=estimates)
+    return method.joint_estimates(measure, samples, hypothesis)
 
 
 def _judged(
@@ -247,12 +261,11 @@ def _warn_of_inputs(named: Mapping[str, Predictions], told: Sequence[str]) -> No
 
 def _of_each_sample(population: Any, names: Sequence[str], *, paired: bool) -> Mapping[str, Any]:
     """Return the population of each classifier; of independent samples importance by name."""
-    is_dict = isinstance(population, Mapping)
-    several = population.values() if is_dict else [population]
-    has_importance = any(isinstance(x, Importance) for x in several)
-    by_name = is_dict and has_importance
+    several = population.values() if isinstance(population, Mapping) else ()
+    by_name = any(isinstance(x, Importance) for x in several)
     of_each = population if by_name else dict.fromkeys(names, population)
-    if (by_name if paired else has_importance and not is_dict) or set(of_each) != set(names):
+    is_wrong = by_name if paired else isinstance(population, Importance)
+    if is_wrong or set(of_each) != set(names):
         raise ValueError(
             "population of independent samples must be a dict with the Importance of each one's "
             f"rows, by name of the classifier, {listing(names)}; of the same rows one Importance"
@@ -299,13 +312,7 @@ def _with_baselines(
         raise ValueError("baselines are compared with the scores of at least one classifier")
     first = next(iter(named.values()))
     for name, baseline in baselines.items():
-        if (baseline or name) == "chance":
-            shares = first.class_totals
-        else:
-            shares = np.eye(first.n_classes)[
-                _class_of_baseline(name, baseline or name, first.labels)
-            ]
-        named[name] = _constant(first, shares)
+        named[name] = _constant(first, _shares_of_baseline(name, baseline or name, first))
     return {name: named[name] for name in order}
 
 
@@ -317,23 +324,19 @@ def _constant(predictions: Predictions, shares: PerClass) -> Predictions:
     return replace(predictions, scores=scores, predicted=predicted, single=None, remarks=())
 
 
-def _class_of_baseline(name: str, baseline: str, labels: Sequence[Any]) -> int:
-    """Return the place of the class for which a baseline always decides."""
-    if baseline in ("treat all", "treat none"):
-        if len(labels) > 2:
-            raise ValueError(
-                f"the baseline {baseline!r} of {name!r} is one of two classes, and there are "
-                f"{len(labels)}: take 'always {labels[0]}' and so on"
-            )
-        return int(baseline == "treat all")
-    always = [f"always {label}" for label in labels]
-    if baseline not in always:
-        known = ["chance"] + ["treat all", "treat none"] * (len(labels) == 2) + always[:5]
+def _shares_of_baseline(name: str, baseline: str, predictions: Predictions) -> PerClass:
+    """Return the shares of the classes that a baseline forecasts."""
+    known = {f"always {label}": place for place, label in enumerate(predictions.labels)}
+    if len(known) == 2:
+        known = {"treat none": 0, "treat all": 1} | known
+    if baseline == "chance":
+        return predictions.class_totals
+    if baseline not in known:
         raise ValueError(
             f"{baseline!r}, which {name!r} has instead of scores, is no baseline: take one of "
-            f"{known}, or give the scores"
+            f"{['chance', *known][:8]}, or give the scores. To treat all is of two classes"
         )
-    return always.index(baseline)
+    return np.eye(predictions.n_classes)[known[baseline]]
 
 
 def _named_predictions(
@@ -352,18 +355,20 @@ def _named_predictions(
             name: as_predictions(value, y_pred=y_pred, needs=needs, by_fold=True, **others)
             for name, value in y_true.items()
         }
-    named = _by_classifier(y_score, y_pred)
-    if y_score is None:
-        return _hard_evidence(y_true, y_pred, needs, others)
-    read = {}
-    for name, (scores, hard) in named.items():
+    named = {}
+    for name, (scores, hard) in _by_classifier(y_score, y_pred).items():
         try:
-            read[name] = as_predictions(
+            named[name] = as_predictions(
                 y_true, scores, needs=needs, by_fold=True, **{**others, "y_pred": hard}
             )
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name}: {error}") from error
-    return read
+    classes = {label for p in named.values() for label in p.labels}
+    # Of hard labels a class that one of them alone predicts is a class of all of them.
+    if y_score is None and any(len(p.labels) < len(classes) for p in named.values()):
+        others = {**others, "labels": sorted(classes)}
+        return _named_predictions(y_true, None, y_pred, needs, others)
+    return named
 
 
 def _by_classifier(y_score: Any, y_pred: Any) -> dict[str, tuple[Any, Any]]:
@@ -389,21 +394,6 @@ def _by_classifier(y_score: Any, y_pred: Any) -> dict[str, tuple[Any, Any]]:
             f"{list(y_score)}: use the same names"
         )
     return {name: (scores, hard.get(name)) for name, scores in y_score.items()}
-
-
-def _hard_evidence(
-    y_true: Any, y_pred: Any, needs: Needs, others: Mapping[str, Any]
-) -> dict[str, Predictions]:
-    """Return the predictions of classifiers without scores, all with the same classes."""
-    named = {
-        name: as_predictions(y_true, y_pred=hard, needs=needs, **others)
-        for name, hard in y_pred.items()
-    }
-    classes = {label for p in named.values() for label in p.labels}
-    # A class that one of them alone predicts is a class of all of them.
-    if any(len(p.labels) < len(classes) for p in named.values()):
-        return _hard_evidence(y_true, y_pred, needs, {**others, "labels": sorted(classes)})
-    return named
 
 
 def _same_scores_message(named: Mapping[str, Predictions]) -> str | None:

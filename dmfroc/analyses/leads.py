@@ -33,9 +33,11 @@ def drawn_curve(
     leads = [leads_at(sample, float(t), None, label) for t in thresholds]
     low, _ = simultaneous_ends([x for x, _ in leads], level)
     of_all = np.array([x for _, x in leads])
-    more = np.array([least_value(x) for x, _ in leads])
+    more = np.array([min(factor * x.value for x, factor in at) for at, _ in leads])
     ranges = ranges_text(ranges_above_zero(thresholds, low))
-    return share_of(sample, label), np.maximum(of_all, 0) + more, of_all, ranges
+    is_class = is_positive(sample.predictions, label)
+    share = float(np.average(is_class, weights=sample.predictions.sample_weight))
+    return share, np.maximum(of_all, 0) + more, of_all, ranges
 
 
 def ranges_above_zero(thresholds: PerThreshold, low: PerThreshold) -> list[tuple[float, float]]:
@@ -47,12 +49,6 @@ def ranges_above_zero(thresholds: PerThreshold, low: PerThreshold) -> list[tuple
 def ranges_text(ranges: list[tuple[float, float]]) -> str:
     """Return ranges of thresholds in words."""
     return ", ".join(f"{a:.3g}" if a == b else f"{a:.3g} to {b:.3g}" for a, b in ranges)
-
-
-def share_of(sample: Sample, label: Hashable) -> float:
-    """Return the share of a class in the sample."""
-    is_class = is_positive(sample.predictions, label)
-    return float(np.average(is_class, weights=sample.predictions.sample_weight))
 
 
 def leads_at(
@@ -91,11 +87,6 @@ def best_of(
     sums = [np.bincount(sample.units.unit_of_row_with_class, weights * x) for x in behind.T]
     errors = np.linalg.norm(sums, axis=1) / total
     return means, order[(means[best] - means <= _FAR * errors)[order]].tolist()
-
-
-def least_value(scaled: Sequence[Scaled]) -> float:
-    """Return the least of several multiples of values."""
-    return min(factor * x.value for x, factor in scaled)
 
 
 def simultaneous_ends(

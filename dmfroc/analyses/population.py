@@ -12,7 +12,7 @@ from dmfroc._kit.options import numbers
 from dmfroc.inference.censoring import at_horizon
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import EstimatedWeights, Weights, kish_sizes
-from dmfroc.inputs.arrays import Rows, from_library, is_table
+from dmfroc.inputs.arrays import Rows, columns_of
 from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.class_shares import Importance, class_shares, in_class_shares, unlabelled
 from dmfroc.inputs.messages import Source, listing
@@ -72,10 +72,8 @@ def in_population(
     if folds is not None:
         predictions = predictions.in_folds(folds)
         if options.groups is not None and predictions.folds is not None:
-            n, rows = predictions.n_given, predictions.given_rows
-            group = unit_of_rows(options.groups, n, rows)
-            doubt = pooled_message("groups", group, predictions.folds)
-            predictions = predictions.warned(doubt)
+            group = unit_of_rows(options.groups, predictions.n_given, predictions.given_rows)
+            predictions = predictions.warned(pooled_message("groups", group, predictions.folds))
     if population is None or is_importance:
         return predictions, with_estimated(options, estimated)
     if options.stratify is False:
@@ -122,8 +120,9 @@ def _estimated_shares(
         )
     labels, weights = predictions.labels, predictions.sample_weight
     k, n_target = len(labels), len(given)
-    turned, direction = predictions.is_turned, predictions.direction
-    others = unlabelled(given, labels, direction, _OF_TARGET, is_turned=turned)
+    others = unlabelled(
+        given, labels, predictions.direction, _OF_TARGET, is_turned=predictions.is_turned
+    )
     samples = (predictions, others)
     if not predictions.has_scores and not np.isin(others.scores, (0, 1)).all():
         raise ValueError(
@@ -134,7 +133,7 @@ def _estimated_shares(
         said, of_target = (np.eye(k)[sample.scores.argmax(axis=1)] for sample in samples)
     else:
         said, of_target = map(probabilities_of, samples)
-    totals = np.bincount(predictions.true, weights, minlength=k)
+    totals = predictions.class_totals
     if not totals.all():
         absent = [labels[c] for c in np.flatnonzero(totals == 0)]
         raise ValueError(
@@ -152,8 +151,9 @@ def _estimated_shares(
     influences = -(weight_in_class * shares[true])[:, None] * ((said - means.T[true]) @ inverse.T)
     of_others = (of_target - observed) @ inverse.T / n_target
     errors = np.sqrt((influences**2).sum(axis=0) + (of_others**2).sum(axis=0))
-    least = errors / 2  # at 0 a class would have no weight, and most measures no value
-    shares = np.maximum(shares, least) / np.maximum(shares, least).sum()
+    # At 0 a class would have no weight, and most measures no value
+    shares = np.maximum(shares, errors / 2)
+    shares /= shares.sum()
     message = None
     if (errors > _LARGE_ERROR * shares).any():
         rows = zip(labels, shares, errors, strict=True)
@@ -218,15 +218,15 @@ def _estimated_importance(
 
 def _with_the_same_columns(source: Any, target: Any) -> tuple[Any, Any]:
     """Return the features of both, those of two tables in the order of the first's names."""
-    one, other = (from_library(x, "importance") for x in (source, target))
-    if one is None or other is None or not (is_table(one) and is_table(other)):
+    one, other = (columns_of(x, "importance") for x in (source, target))
+    if one is None or other is None:
         return source, target
-    if set(one.columns) != set(other.columns):
+    if set(one) != set(other):
         raise ValueError(
-            f"importance has features of other names in the sample, {listing(one.columns)}, than "
-            f"in the target, {listing(other.columns)}: name them alike, or pass arrays"
+            f"importance has features of other names in the sample, {listing([*one])}, than in the "
+            f"target, {listing([*other])}: name them alike, or pass arrays"
         )
-    return one.to_numpy(), other.select(one.columns).to_numpy()
+    return np.column_stack([*one.values()]), np.column_stack([other[name] for name in one])
 
 
 def few_rows_message(weights: PerRow, strata: IntPerRow) -> str | None:

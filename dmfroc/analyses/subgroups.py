@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import orth
 from scipy.special import stdtrit
 
-from dmfroc._kit.arrays import BoolPerRow, IntPerRow
+from dmfroc._kit.arrays import BoolPerRow, Covariance, IntPerRow
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState, flag, integer
 from dmfroc._kit.remarks import warn
@@ -39,11 +39,12 @@ from dmfroc.inputs.arrays import columns_of, row_names
 from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed, lacks_class
-from dmfroc.measures.measure import Measure, caveats
+from dmfroc.measures.measure import Measure
 from dmfroc.results.difference import Difference, OmnibusTest, differences_table, p_value_of_f
-from dmfroc.results.estimate import Estimate, NamedEstimates, title_for
+from dmfroc.results.estimate import Estimate, NamedEstimates, remarked, title_for
 from dmfroc.results.result import ResultsByName, attributed
 from dmfroc.results.table import Column, Table
+from dmfroc.results.text import as_percent
 
 _MANY = 20  # groups: a warning names the first alone
 _ERROR = 0.05  # of the intervals whose half-widths stand for the errors of groups
@@ -130,7 +131,7 @@ class SubgroupComparison(NamedEstimates):
 
     def tables(self) -> list[Table]:
         """Return the groups, and their differences."""
-        percent = f"{100 * self.level:g} %"
+        percent = as_percent(self.level)
         estimates, interval = self.estimates.values(), f"{percent} interval"
         columns = [
             Column("group", "group", self.estimates, "name"),
@@ -161,7 +162,7 @@ class SubgroupComparison(NamedEstimates):
             gap = self.largest_gap
             low, high = (f"{x:.4f}" for x in gap.interval)
             of = f"largest gap: {gap.first} minus {gap.second} = {gap.value:.4f}"
-            lines.insert(0, f"{of}, {100 * self.level:g} % interval {low} to {high}")
+            lines.insert(0, f"{of}, {as_percent(self.level)} interval {low} to {high}")
         return [f"all groups equal: {self.omnibus}", *lines, *left_out]
 
     @property
@@ -172,19 +173,16 @@ class SubgroupComparison(NamedEstimates):
         of their lower limits, and at most the largest of the upper ones, whichever pair it is.
         """
         pairs = [d for d in self.differences if d.second != THE_OTHERS]
-        turned = [(-d.interval[1], -d.interval[0]) for d in pairs]
-        lows, highs = np.array([*turned, *(d.interval for d in pairs)]).T
-        widest = max(pairs, key=lambda d: abs(d.value))
-        names = (widest.first, widest.second)[:: 1 if widest.value >= 0 else -1]
-        interval = max(float(lows.max()), 0.0), float(highs.max())
-        own: Any = {"value": abs(widest.value), "interval": interval}
-        return replace(widest, first=names[0], second=names[1], **own)
+        pairs += [d.turned_around() for d in pairs]
+        lows, highs = zip(*(d.interval for d in pairs), strict=True)
+        widest = max(pairs, key=float)
+        return replace(widest, interval=(max(0.0, *lows), max(highs)))
 
     @property
     def mean(self) -> float:
         """The mean of the groups, by their numbers of observations."""
         values = [e.value for e in self.estimates.values()]
-        return float(np.average(values, weights=[self.sizes[name] for name in self.estimates]))
+        return float(np.average(values, weights=[*self.sizes.values()]))
 
 
 def compare_subgroups(
@@ -307,25 +305,26 @@ def compare_subgroups(
         list(members.values()),
         predictions.scores.size,
     )
-    estimates = dict(zip(members, (estimate for estimate, _ in results), strict=True))
-    facts = dict(zip(members, (of_group for _, of_group in results), strict=True))
-    remarks = {name: caveats([measure], x.predictions) for name, x in facts.items()}
-    warn(attributed(remarks))
+    found, of_groups = zip(*results, strict=True)
+    facts = dict(zip(members, of_groups, strict=True))
+    each_estimate = zip(members, found, strict=True)
+    estimates = {name: remarked(e, predictions) for name, e in each_estimate}
+    warn(attributed({name: e.caveats for name, e in estimates.items()}))
     of_each = {name: x.predictions for name, x in facts.items()}
     check_finite(measure, {name: x.value for name, x in facts.items()}, of_each)
     check_comparable(measure, of_each)
     is_apart = clusters is None or _are_apart(clusters, list(members.values()))
     if is_apart and weights is None:
-        contrasts: _Independent | _Correlated = _Independent(list(facts.values()))
-    elif chosen.name == Jackknife.name:
+        joint = _independent(of_groups)
+    elif isinstance(chosen, Jackknife):
         if weights is None:
             used = np.logical_or.reduce(list(members.values()))
             units = units_of(predictions.rows(used), clusters[used], stratify=False)
             own_rows = [rows[used] for rows in members.values()]
         else:
-            units = next(iter(facts.values())).units.in_one_stratum
+            units = of_groups[0].units.in_one_stratum
             own_rows = [np.ones(len(units.unit_of_row), bool)] * len(facts)
-        contrasts = _Correlated(list(facts.values()), units, own_rows)
+        joint = _correlated(of_groups, units, own_rows)
     else:
         raise ValueError(
             "groups has members in several subgroups, or follow_up has weights that they share, so "
@@ -336,19 +335,18 @@ def compare_subgroups(
     if flag("shrink", shrink):
         columns = by if isinstance(by, Mapping) else columns_of(by, "by") or {"by": by}
         levels = [crossed({name: x}, n, rows)[1] for name, x in columns.items()]
-        of_groups = [[x[own.argmax()] for x in levels] for own in members.values()]
-        closer = shrunken(measure, estimates, contrasts.covariance, np.array(of_groups), intervals)
-    differences = _differences(sizes, contrasts, intervals, measure.greater_is_better)
-    omnibus = contrasts.omnibus()
+        of_each_group = np.array([[x[own.argmax()] for x in levels] for own in members.values()])
+        closer = shrunken(measure, estimates, joint.covariance, of_each_group, intervals)
+    differences = _differences(sizes, joint, intervals, measure.greater_is_better)
+    omnibus = joint.omnibus
     if len(sizes) == 2:  # one hypothesis, and one p-value: that of the difference
         p_value, freedom = differences[0].p_value, omnibus.degrees_of_freedom
         statistic = float(stdtrit(freedom[1], p_value / 2)) ** 2
         omnibus = OmnibusTest(statistic, freedom, p_value)
-    design, title = predictions.design, title_for(measure.title, predictions)
     return SubgroupComparison(
         measure=measure.name,
-        title=title,
-        estimates={x: replace(e, title=title, design=design) for x, e in estimates.items()},
+        title=title_for(measure.title, predictions),
+        estimates=estimates,
         sizes=sizes,
         differences=differences,
         omnibus=omnibus,
@@ -357,9 +355,7 @@ def compare_subgroups(
         method=chosen.name,
         seed=intervals.seed,
         greater_is_better=measure.greater_is_better,
-        warnings=attributed(
-            {x: [*predictions.remarks, *remarks[x], *e.warnings] for x, e in estimates.items()}
-        ),
+        warnings=attributed({name: e.warnings for name, e in estimates.items()}),
         shrunken=closer,
     )
 
@@ -367,7 +363,7 @@ def compare_subgroups(
 def shrunken(
     measure: Measure,
     estimates: Mapping[str, Estimate],
-    covariance: Float[np.ndarray, "g g"],
+    covariance: Covariance,
     levels: Int[np.ndarray, "g columns"],
     options: Options,
 ) -> ShrunkenGroups:
@@ -417,7 +413,7 @@ def _members(
 ) -> tuple[dict[str, BoolPerRow], dict[str, str]]:
     """Return the rows of each group, and the groups that are left out with the reason."""
     members, left_out = {}, {}
-    counts = predictions.sample_weight > 0
+    counts, labels, folds = predictions.sample_weight > 0, predictions.labels, predictions.folds
     for place, name in enumerate(names):
         rows = (group_of_row == place) & counts
         sizes = np.bincount(predictions.true[rows], minlength=predictions.n_classes)
@@ -425,13 +421,13 @@ def _members(
         if not measure.needs_all_classes and rows.any():
             present = np.flatnonzero(sizes)
         sizes = sizes[present]
-        label = predictions.labels[present[sizes.argmin()]]
+        label, lacks = labels[present[sizes.argmin()]], np.zeros(1, bool)
+        if measure.needs_all_classes and folds is not None:
+            lacks = lacks_class(folds, predictions.true, len(labels), rows).any(axis=0)
         if sizes.min() == 0:
             left_out[name] = f"which lacks class {label!r}"
-        elif (
-            measure.needs_all_classes and (lacking := _lacks_in_fold(predictions, rows)) is not None
-        ):
-            left_out[name] = f"which lacks class {lacking!r} in a fold"
+        elif lacks.any():
+            left_out[name] = f"which lacks class {labels[lacks.argmax()]!r} in a fold"
         elif sizes.min() < smallest:
             left_out[name] = (
                 f"whose class {label!r} has size {sizes.min()}, below min_class_size={smallest}"
@@ -439,15 +435,6 @@ def _members(
         else:
             members[name] = rows
     return members, left_out
-
-
-def _lacks_in_fold(predictions: Predictions, rows: BoolPerRow) -> Any:
-    """Return a class that the rows lack in one of the folds, if there are folds."""
-    if predictions.folds is None:
-        return None
-    whole = predictions.folds, predictions.true, predictions.n_classes
-    lacking = lacks_class(*whole, rows).any(axis=0)
-    return predictions.labels[int(lacking.argmax())] if lacking.any() else None
 
 
 def _estimated(
@@ -462,8 +449,8 @@ def _estimated(
     own = replace(predictions, sample_weight=of_group, frequency=None, index=None)
     sample = options.sample_of(own)
     facts = facts_in(sample, measure)
-    if method.name == Jackknife.name:
-        return cast(Jackknife, method).estimate(facts), facts
+    if isinstance(method, Jackknife):
+        return method.estimate(facts), facts
     [estimate] = estimates_of([measure], [method], sample)
     if (error := facts.moments.standard_error) > 0:
         moments = facts.moments.scaled(estimate.standard_error / error)
@@ -477,102 +464,96 @@ def _are_apart(clusters: NDArray[Any], members: Sequence[BoolPerRow]) -> bool:
     return sum(map(len, of_groups)) == len(np.unique(np.concatenate(of_groups)))
 
 
-class _Independent:
-    """Linear combinations of the values of independent groups."""
+class _Joint(NamedTuple):
+    """What is known of the values of all groups: of their sums with factors, and of all equal."""
 
-    def __init__(self, facts: Sequence[Facts]) -> None:
-        self._facts, self._measure = facts, facts[0].measure
-        self._values = np.array([x.value for x in facts])
-        spreads = [x.moments.spread for x in facts]
-        self._variances = np.array([s.scale for s in spreads]) ** 2
-        self._freedom = np.array([s.degrees_of_freedom for s in spreads])
+    covariance: Covariance
+    contrast: Callable[[Float[np.ndarray, " g"]], Contrast]
+    omnibus: OmnibusTest
 
-    @property
-    def covariance(self) -> Float[np.ndarray, "g g"]:
-        return np.diag(self._variances)
 
-    def contrast(self, factors: Float[np.ndarray, " g"]) -> Contrast:
-        """Return a contrast with the limits of a sum of independent values."""
-        scaled = [x.moments.scaled(c) for x, c in zip(self._facts, factors, strict=True) if c]
-        width = self._measure.largest_difference
-        limits = limits_of_contrast(factors.tolist(), [x.limits for x in self._facts], width)
+def _independent(facts: Sequence[Facts]) -> _Joint:
+    """Return what is known of independent groups."""
+    width = facts[0].measure.largest_difference
+
+    def contrast(factors: Float[np.ndarray, " g"]) -> Contrast:
+        scaled = [x.moments.scaled(c) for x, c in zip(facts, factors, strict=True) if c]
+        limits = limits_of_contrast(factors.tolist(), [x.limits for x in facts], width)
         return contrast_of_limits(limits, reduce(Moments.beside, scaled), Hypothesis())
 
-    def omnibus(self) -> OmnibusTest:
-        """Return Welch's test of equal values, on the scale where their range has no ends.
-
-        Each variance is that of the group's interval, on the side where the common value is: near
-        perfection a group may be far worse than its errors show.
-        """
-        values, n = self._values, len(self._values)
-        ends = [x.interval_at(_ERROR) for x in self._facts]
-        if np.diff(ends).min() <= NO_VARIATION:
-            return OmnibusTest(np.nan, (float(n - 1), np.nan), np.nan)
-        low, high = self._measure.bounds
-        inside = low < values.min() and values.max() < high
-        to_line = (scale_of(self._measure.range_on_line) if inside else IDENTITY).to_line
-        quantiles = stdtrit(self._freedom, 1 - _ERROR / 2)
-        with np.errstate(divide="ignore"):  # an end of the range is infinitely far away
-            lows, highs = to_line(np.array(ends)).T
-        values = to_line(values)
-        mean = values.mean()
-        for _ in range(_STEPS):
-            errors = np.where(mean < values, values - lows, highs - values) / quantiles
-            weights = np.clip(errors, NO_VARIATION, 1 / NO_VARIATION) ** -2
-            mean = weights @ values / weights.sum()
-        doubt = ((1 - weights / weights.sum()) ** 2 / self._freedom).sum()
-        statistic = (weights @ (values - mean) ** 2) / (n - 1)
-        statistic /= 1 + 2 * (n - 2) / (n**2 - 1) * doubt
-        freedom = float(n - 1), float((n**2 - 1) / (3 * doubt)) if doubt > 0 else np.inf
-        return OmnibusTest(float(statistic), freedom, p_value_of_f(float(statistic), freedom))
+    errors = np.array([x.moments.spread.scale for x in facts])
+    return _Joint(np.diag(errors**2), contrast, _welch_test(facts))
 
 
-class _Correlated:
-    """Linear combinations of the values of groups that have clusters in common."""
+def _welch_test(facts: Sequence[Facts]) -> OmnibusTest:
+    """Return Welch's test of equal values, on the scale where their range has no ends.
 
-    def __init__(
-        self, facts: Sequence[FactsInMemory], units: Units, rows: Sequence[BoolPerRow]
-    ) -> None:
-        self._measure, self._units = facts[0].measure, units
-        self._values = np.array([x.value for x in facts])
-        self._sums = np.empty((len(facts), len(units.stratum)))
-        self._parts = []
-        for sums, of_group, own in zip(self._sums, facts, rows, strict=True):
-            influences = np.zeros(len(own))
-            influences[own] = of_group.influences.influences
-            sums[:] = units.sums(influences)
-            self._parts.append((of_group.limits, np.unique(units.unit_of_row[own])))
+    Each variance is that of the group's interval, on the side where the common value is: near
+    perfection a group may be far worse than its errors show.
+    """
+    values, measure, n = np.array([x.value for x in facts]), facts[0].measure, len(facts)
+    ends = [x.interval_at(_ERROR) for x in facts]
+    if np.diff(ends).min() <= NO_VARIATION:
+        return OmnibusTest(np.nan, (float(n - 1), np.nan), np.nan)
+    low, high = measure.bounds
+    inside = low < values.min() and values.max() < high
+    to_line = (scale_of(measure.range_on_line) if inside else IDENTITY).to_line
+    freedoms = np.array([x.moments.spread.degrees_of_freedom for x in facts])
+    quantiles = stdtrit(freedoms, 1 - _ERROR / 2)
+    with np.errstate(divide="ignore"):  # an end of the range is infinitely far away
+        lows, highs = to_line(np.array(ends)).T
+    values = to_line(values)
+    mean = values.mean()
+    for _ in range(_STEPS):
+        errors = np.where(mean < values, values - lows, highs - values) / quantiles
+        weights = np.clip(errors, NO_VARIATION, 1 / NO_VARIATION) ** -2
+        mean = weights @ values / weights.sum()
+    doubt = ((1 - weights / weights.sum()) ** 2 / freedoms).sum()
+    statistic = (weights @ (values - mean) ** 2) / (n - 1)
+    statistic /= 1 + 2 * (n - 2) / (n**2 - 1) * doubt
+    freedom = float(n - 1), float((n**2 - 1) / (3 * doubt)) if doubt > 0 else np.inf
+    return OmnibusTest(float(statistic), freedom, p_value_of_f(float(statistic), freedom))
 
-    def contrast(self, factors: Float[np.ndarray, " g"]) -> Contrast:
-        """Return a contrast with the limits of a sum of values of units in common."""
-        [moments] = moments_of_sums((factors @ self._sums)[None], self._units)
-        value, width = float(factors @ self._values), self._measure.largest_difference
-        parts = [Part(c, *x) for c, x in zip(factors.tolist(), self._parts, strict=True) if c]
-        limits = limits_of_sum(parts, value, (-width, width), np.zeros(self._sums.shape[1], int))
+
+def _correlated(facts: Sequence[FactsInMemory], units: Units, rows: Sequence[BoolPerRow]) -> _Joint:
+    """Return what is known of groups that have clusters in common."""
+    values, width = np.array([x.value for x in facts]), facts[0].measure.largest_difference
+    sums, together = np.empty((len(facts), len(units.stratum))), np.zeros(len(units.stratum), int)
+    for of_group, x, own in zip(sums, facts, rows, strict=True):
+        influences = np.zeros(len(own))
+        influences[own] = x.influences.influences
+        of_group[:] = units.sums(influences)
+    places = [np.unique(units.unit_of_row[own]) for own in rows]
+
+    def contrast(factors: Float[np.ndarray, " g"]) -> Contrast:
+        [moments] = moments_of_sums((factors @ sums)[None], units)
+        each = zip(factors.tolist(), facts, places, strict=True)
+        parts = [Part(c, x.limits, place) for c, x, place in each if c]
+        limits = limits_of_sum(parts, float(factors @ values), (-width, width), together)
         return contrast_of_limits(limits, moments, Hypothesis())
 
-    @property
-    def covariance(self) -> Float[np.ndarray, "g g"]:
-        return joint_covariance(self._sums, self._units)
+    covariance = joint_covariance(sums, units)
+    return _Joint(covariance, contrast, _hotelling_test(values, covariance, len(together)))
 
-    def omnibus(self) -> OmnibusTest:
-        """Return Hotelling's test of equal values."""
-        identity = np.eye(len(self._values))
-        contrasts = identity[1:] - identity[:1]
-        differences = contrasts @ self._values
-        try:
-            solved = np.linalg.solve(contrasts @ self.covariance @ contrasts.T, differences)
-        except np.linalg.LinAlgError:
-            return OmnibusTest(np.nan, (float(len(contrasts)), np.nan), np.nan)
-        n, freedom = len(contrasts), len(self._units.stratum) - 1
-        both = float(n), float(freedom - n + 1)
-        statistic = float(differences @ solved) * both[1] / (freedom * n)
-        return OmnibusTest(statistic, both, p_value_of_f(statistic, both))
+
+def _hotelling_test(
+    values: Float[np.ndarray, " g"], covariance: Covariance, n_units: int
+) -> OmnibusTest:
+    """Return Hotelling's test of equal values."""
+    contrasts = pairwise_differences(len(values))[: len(values) - 1]
+    differences, n, freedom = contrasts @ values, len(contrasts), n_units - 1
+    try:
+        solved = np.linalg.solve(contrasts @ covariance @ contrasts.T, differences)
+    except np.linalg.LinAlgError:
+        return OmnibusTest(np.nan, (float(n), np.nan), np.nan)
+    both = float(n), float(freedom - n + 1)
+    statistic = float(differences @ solved) * both[1] / (freedom * n)
+    return OmnibusTest(statistic, both, p_value_of_f(statistic, both))
 
 
 def _differences(
     sizes: Mapping[str, int],
-    contrasts: _Independent | _Correlated,
+    joint: _Joint,
     options: Options,
     greater_is_better: bool,
 ) -> tuple[Difference, ...]:
@@ -585,11 +566,11 @@ def _differences(
         np.fill_diagonal(shares, 0)  # of the others, by their sizes
         against = np.eye(n) - shares / shares.sum(axis=1, keepdims=True)
         vectors = np.concatenate([vectors, against])
-    largest = largest_statistic(contrasts.covariance, vectors, options.seed)
+    largest = largest_statistic(joint.covariance, vectors, options.seed)
     level = largest.level_of_each(options.level)
-    hypothesis, differences = Hypothesis(greater_is_better=greater_is_better), []
-    for pair, vector in zip(pairs, vectors, strict=True):
-        difference = hypothesis.difference(pair, contrasts.contrast(vector), level)
-        adjusted = largest.adjusted(difference.p_value)
-        differences.append(replace(difference, adjusted_p_value=adjusted))
-    return tuple(differences)
+    hypothesis = Hypothesis(greater_is_better=greater_is_better)
+    found = [
+        hypothesis.difference(pair, joint.contrast(vector), level)
+        for pair, vector in zip(pairs, vectors, strict=True)
+    ]
+    return tuple(replace(d, adjusted_p_value=largest.adjusted(d.p_value)) for d in found)

@@ -29,7 +29,7 @@ from dmfroc.inference.method import check_comparable, check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inference.tilt import PerUnit
-from dmfroc.inference.units import Sample, Units, sample_of
+from dmfroc.inference.units import Sample, Units, centred_in, sample_of
 from dmfroc.inputs.arrays import Rows, columns_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
@@ -37,7 +37,8 @@ from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.difference import Difference, OmnibusTest, p_value_of_f
 from dmfroc.results.estimate import title_for
 from dmfroc.results.result import Result, ResultsByName, attributed
-from dmfroc.results.table import Column, Name, Table
+from dmfroc.results.table import Column, Name, Table, attribute_columns
+from dmfroc.results.text import as_percent
 
 
 class ErrorCovariances(NamedTuple):
@@ -178,14 +179,13 @@ class RunsComparison(Result):
         kind = "interval" if self.hypothesis.is_two_sided else "limit"
         differences = [
             Column("inference", "holds for", [names[key] for key, _ in pairs], "name"),
-            Column("first", "A", [d.first for d in shown], "name"),
-            Column("second", "B", [d.second for d in shown], "name"),
+            *attribute_columns(shown, ("first", "A", "name"), ("second", "B", "name")),
             Column(
                 "value",
                 "A - B",
                 shown,
                 "estimate",
-                f"{100 * self.level:g} % {kind}",
+                f"{as_percent(self.level)} {kind}",
                 is_signed=True,
             ),
             Column("degrees_of_freedom", "df", freedom, "freedom"),
@@ -298,36 +298,34 @@ def compare_runs(
     hypothesis.check(level, measure.largest_difference)
     rows, values, of_rows, left = Rows(y_true), {}, [], []
     rows.order(groups, "groups")
-    of_cases, case = (y_true, sample_weight, groups), np.arange(np.size(y_true))
+    case = np.arange(np.size(y_true))
     if groups is not None:
         case = np.unique(np.asarray(groups), return_inverse=True)[1]
-    read = {name: [_is_read(scores) for scores in runs] for name, runs in y_score.items()}
-    is_read = [x for own in read.values() for x in own]
+    is_read = [_is_read(scores) for runs in y_score.values() for scores in runs]
     reads_all = all(x.all() for x in is_read)
     if not reads_all and covariances in ("delong", "unbiased"):
         raise ValueError(
             f"covariances={covariances!r} needs scores of all cases by all readers: use "
             "covariances='influences', which has DeLong's, or 'leave_one_out'"
         )
-    remarks: dict[str, dict[str, None]] = {name: {} for name in y_score}
+    remarks: dict[str, list[str]] = {name: [] for name in y_score}
     for name, runs in y_score.items():
         values[name] = np.empty(n_runs)
         for run, scores in enumerate(runs):
-            true, weight, groups = of_cases
+            what, chosen = f"run {run} of {name!r}", is_read[len(of_rows)]
+            true, given = y_true, (scores, sample_weight, groups)
             if not reads_all:
-                chosen, what = read[name][run], f"run {run} of {name!r}"
-                scores = _some(scores, chosen, rows, what)
                 true = np.asarray(true)[chosen]
-                weight, groups = (_some(x, chosen, rows, what) for x in (weight, groups))
+                given = tuple(_some(x, chosen, rows, what) for x in given)
+            scores, weight, unit = given
             with collected_remarks():  # given with all others
                 predictions = Predictions.from_arrays(
                     true, scores, labels=labels, sample_weight=weight
                 )
             if reads_all:
-                rows.check_same(predictions, f"run {run} of {name!r}")
-            own = [*predictions.remarks, *caveats([measure], predictions)]
-            remarks[name] |= dict.fromkeys(own)
-            sample = sample_of(predictions, groups)
+                rows.check_same(predictions, what)
+            remarks[name] += [*predictions.remarks, *caveats([measure], predictions)]
+            sample = sample_of(predictions, unit)
             [known] = in_sample([measure], sample)
             of_run = {f"{name}, run {run}": predictions}
             check_finite(measure, dict.fromkeys(of_run, known.influences.value), of_run)
@@ -362,8 +360,7 @@ def compare_runs(
     # What the cases explain of the runs' variance is known: few runs may vary less by chance.
     random_error = max(within, by_cases) + n_runs * max(shared, 0.0)
     random_freedom = freedom * (random_error / within) ** 2 if within > 0 else np.inf
-    warnings = attributed({name: list(of_runs) for name, of_runs in remarks.items()})
-    warn(warnings)
+    warn(warnings := attributed(remarks))
     if freedom == 1:
         warnings += (_TWO_RUNS,)
     means = {name: float(of_runs.mean()) for name, of_runs in values.items()}
@@ -435,10 +432,8 @@ def _centred(influences: Influences, units: Units) -> PerUnit:
     About the mean of its stratum it has the variance of one unit more. The means themselves vary if
     the sizes of the strata are random.
     """
-    sums, size = units.sums(influences.influences), units.sizes[units.stratum]
-    mean = (np.bincount(units.stratum, sums) / units.sizes)[units.stratum]
-    of_sizes = mean if units.sizes_are_random else 0.0
-    return (sums - mean) * np.sqrt(size / np.maximum(size - 1, 1)) + of_sizes
+    centred, means = centred_in(units.stratum, units.sums(influences.influences))
+    return centred + means if units.sizes_are_random else centred
 
 
 def _values_without_each(bound: BoundMeasures, sample: Sample) -> PerUnit:
@@ -484,9 +479,8 @@ def _unbiased_covariance(wins: Sequence[Float[np.ndarray, "p q"]]) -> Float[np.n
 
 
 def _jackknife_covariance(left: Sequence[PerUnit]) -> Float[np.ndarray, "v v"]:
-    centred = np.stack(left) - np.mean(left, axis=1, keepdims=True)
-    n = centred.shape[1]
-    return (n - 1) / n * centred @ centred.T
+    n = len(left[0])
+    return np.cov(left) * (n - 1) ** 2 / n
 
 
 def _covariance_of_sums(sums: Sequence[PerUnit]) -> Float[np.ndarray, "v v"]:

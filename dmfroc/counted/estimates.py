@@ -12,7 +12,6 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.arrays import Covariance, IntPerClass, value_and_pull_back
-from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel_map
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.bound import BinnedValue, BoundCounts, influences
@@ -41,8 +40,7 @@ from dmfroc.measures.measured import declared
 from dmfroc.multiclass.band import BandKind, CurveBand, CurveRates, band_from_rates, class_shares
 from dmfroc.multiclass.curve import MulticlassROC, rates_at_thresholds
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.results.estimate import Estimate, remarked
-from dmfroc.results.result import attributed
+from dmfroc.results.estimate import Estimate
 
 _ROWS_OF_CLASS = 1 << 13  # whose spread is known to one per cent
 
@@ -132,12 +130,7 @@ def joint_estimates_of_counts(
         spreads.units,
         list(moments.values()),
     )
-    joint = method.paired_estimates(JointFacts(facts, differences, limits, covariance), hypothesis)
-    warn(attributed({name: e.caveats for name, e in joint.estimates.items()}))
-    estimates = {
-        x: remarked(e, stated_counts(sample, x, options)) for x, e in joint.estimates.items()
-    }
-    return joint._replace(estimates=estimates)
+    return method.paired_estimates(JointFacts(facts, differences, limits, covariance), hypothesis)
 
 
 def _products(

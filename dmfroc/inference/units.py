@@ -307,6 +307,18 @@ def are_paired(samples: Samples) -> bool:
     return len({id(sample.units) for sample in samples.values()}) == 1
 
 
+def centred_in(
+    stratum: Int[np.ndarray, " u"], sums: Float[np.ndarray, " u"]
+) -> tuple[Float[np.ndarray, " u"], Float[np.ndarray, " u"]]:
+    """Return numbers about the mean of their stratum, and this mean.
+
+    Those about it have the variance of one unit more.
+    """
+    sizes = np.bincount(stratum)
+    means = (np.bincount(stratum, sums) / np.maximum(sizes, 1))[stratum]
+    return (sums - means) * np.sqrt(sizes / np.maximum(sizes - 1, 1))[stratum], means
+
+
 def sample_of(
     predictions: Predictions, groups: Any = None, *, stratify: bool | None = None
 ) -> Sample:

@@ -13,7 +13,7 @@ from scipy.special import chdtrc, fdtrc
 from dmfroc._kit.text import printable
 from dmfroc.inputs.messages import shortened
 from dmfroc.results.result import Valued
-from dmfroc.results.table import Column, Table, printed
+from dmfroc.results.table import Column, Table, attribute_columns, printed
 from dmfroc.results.text import equals_p_value, format_freedom, format_p_value
 
 ContrastScale = Literal["difference", "ratio"]
@@ -169,21 +169,22 @@ def differences_table(
         of_two = replace(of_two, key="ratio", title="A / B", is_signed=False)
     p_values = [d.p_value for d in differences]
     columns = [
-        Column("first", "A", [d.first for d in differences], "name"),
-        Column("second", "B", [d.second for d in differences], "name"),
+        *attribute_columns(differences, ("first", "A", "name"), ("second", "B", "name")),
         of_two,
         Column("p_value", "p-value", p_values, "p_value", n_draws=n_draws, n_least=2),
-        Column("adjusted_p_value", adjusted, [d.adjusted_p_value for d in differences], "p_value"),
-        Column("test", "", [d.test for d in differences], "name"),
-        Column("degrees_of_freedom", "", [d.degrees_of_freedom for d in differences], "freedom"),
+        *attribute_columns(
+            differences,
+            ("adjusted_p_value", adjusted, "p_value"),
+            ("test", "", "name"),
+            ("degrees_of_freedom", "", "freedom"),
+        ),
     ]
     if with_probabilities:
-        better = [d.probability_better for d in differences]
-        equal = [d.probability_equivalent for d in differences]
-        columns += [
-            Column("probability_better", "P(A better)", better, "probability"),
-            Column("probability_equivalent", equivalent, equal, "probability"),
-        ]
+        columns += attribute_columns(
+            differences,
+            ("probability_better", "P(A better)", "probability"),
+            ("probability_equivalent", equivalent, "probability"),
+        )
     return Table("differences", title, columns, note=note_of_tests(differences))
 
 

@@ -18,8 +18,15 @@ from dmfroc._kit.later import DataTree
 from dmfroc._kit.text import normalized, printable
 from dmfroc.inputs.messages import shortened
 from dmfroc.results.result import ByName, Result, Valued, unknown_name
-from dmfroc.results.table import Column, Name, Table, rounded
-from dmfroc.results.text import common, design_lines, format_interval, paragraphs, warning_lines
+from dmfroc.results.table import Column, Name, Table, attribute_columns, rounded
+from dmfroc.results.text import (
+    as_percent,
+    common,
+    design_lines,
+    format_interval,
+    paragraphs,
+    warning_lines,
+)
 
 if TYPE_CHECKING:
     from dmfroc.inputs.predictions import Predictions
@@ -147,7 +154,7 @@ class Estimate(Valued, Result):
         ends = format_interval(self.interval, lambda end: rounded(end, error))
         line = (
             f"{printable(self.measure)} {rounded(self.value, error)} "
-            f"({100 * self.level:g} % {self.method} interval {ends}"
+            f"({as_percent(self.level)} {self.method} interval {ends}"
             + ("" if corrected is None else f"; bias-corrected {rounded(corrected, error)}")
             + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")
         )
@@ -241,19 +248,25 @@ def of_measures(warnings: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...
     return tuple(dict.fromkeys(texts))
 
 
+def names_shown(titles: Mapping[str, str]) -> list[str]:
+    """Return the names of measures in print: the DMF-AUC and M once if both are the AUC."""
+    is_one = titles.get("dmf_auc") == titles.get("hand_till") == "AUC"
+    return [name for name in titles if not (is_one and name == "dmf_auc")]
+
+
 def estimates_table(estimates: Iterable[Estimate]) -> Table:
     """Return measures with their intervals, one row each."""
     shown = list(estimates)
     methods, bounds = [e.method for e in shown], [e.error_bound for e in shown]
-    interval, several = f"{100 * shown[0].level:g} % interval", "method"
+    interval, several = f"{as_percent(shown[0].level)} interval", "method"
     if len(set(methods)) == 1:
         interval, several = f"{interval} ({methods[0]})", ""
     columns = [
         Column("measure", "measure", [Name(e.measure, e.title) for e in shown], "name"),
         Column("value", "value", shown, "estimate", interval, "std. error"),
-        Column("level", "", [e.level for e in shown]),
-        Column("method", several, methods, "name"),
-        Column("title", "", [e.title for e in shown], "name"),
+        *attribute_columns(
+            shown, ("level", "", "number"), ("method", several, "name"), ("title", "", "name")
+        ),
     ]
     without_bias = [e.bias_corrected for e in shown]
     if any(x is not None for x in without_bias):
@@ -302,13 +315,14 @@ def judge_table(values: Iterable[tuple[str, JudgedLabels | None]]) -> Table:
     columns = [
         Column("name", "of", [name for name, _ in judged], "name"),
         Column("lambda", "lambda", [x.lambda_ for x in of]),
-        Column("n_verified", "verified", [x.n_verified for x in of], "count"),
-        Column(
-            "effective_labels", "effective labels", [round(x.effective_labels) for x in of], "count"
+        *attribute_columns(
+            [replace(x, effective_labels=round(x.effective_labels)) for x in of],
+            ("n_verified", "verified", "count"),
+            ("effective_labels", "effective labels", "count"),
+            ("verified_value", "verified rows only", "number"),
+            ("verified_error", "std. error", "error"),
+            ("judge_value", "judge only", "number"),
         ),
-        Column("verified_value", "verified rows only", [x.verified_value for x in of]),
-        Column("verified_error", "std. error", [x.verified_error for x in of], "error"),
-        Column("judge_value", "judge only", [x.judge_value for x in of]),
     ]
     return Table("judge", "What the judge adds to the verified labels", columns)
 

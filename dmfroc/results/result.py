@@ -22,7 +22,7 @@ from dmfroc._kit.later import DataFrame
 from dmfroc._kit.text import did_you_mean, printable
 from dmfroc.inputs.messages import listing, shortened
 from dmfroc.results.table import Column, Name, Table, spread
-from dmfroc.results.text import design_lines, in_words, known, paragraphs, warning_lines
+from dmfroc.results.text import as_percent, design_lines, in_words, known, paragraphs, warning_lines
 from dmfroc.results.writers import (
     as_frame,
     as_json,
@@ -469,7 +469,7 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
         """Return that level in a line."""
         if self.level is None:
             return []
-        return [f"Intervals hold for all {len(self)} classes at once with {100 * self.level:g} %"]
+        return [f"Intervals hold for all {len(self)} classes at once with {as_percent(self.level)}"]
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -491,28 +491,33 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
 
 
 def _stacked(key: str, title: str, names: list[Hashable], tables: tuple[Table, ...]) -> Table:
-    result_of_row = [name for name, table in zip(names, tables, strict=True) for _ in table.rows]
+    sizes = [len(table.rows) for table in tables]
+    result_of_row = [name for name, n in zip(names, sizes, strict=True) for _ in range(n)]
     by_key = [{column.key: column for column in table.columns} for table in tables]
     columns = []
     for own in {x: None for of_one in by_key for x in of_one}:  # one result may have more of them
         same = [of_one[own] for of_one in by_key if own in of_one]
         cells = [
             cell
-            for table, of_one in zip(tables, by_key, strict=True)
-            for cell in (of_one[own].cells if own in of_one else [None] * len(table.rows))
+            for n, of_one in zip(sizes, by_key, strict=True)
+            for cell in (of_one[own].cells if own in of_one else [None] * n)
         ]
         columns.append(replace(same[0], cells=cells, title=_common(own, [x.title for x in same])))
-    common = _common(tables[0].key, [table.title for table in tables])
-    named = Column(key, title, result_of_row, "name")
     read = tuple(table.as_printed or table for table in tables)
     printed = _stacked(key, title, names, read) if any(t.as_printed for t in tables) else None
     order: list[int] = []
     for i, own_rows in enumerate(t.order[: t.n_printed] for t in tables):
-        start = sum(len(t.rows) for t in tables[:i])
+        start = sum(sizes[:i])
         order += [start + row for row in spread(own_rows, max(1, _N_STACKED // len(tables)))]
-    table = replace(tables[0], title=common, columns=[named, *columns], is_by_name=False)
-    n_printed = len(order) or table.n_printed
-    return replace(table, as_printed=printed, order=order, n_printed=n_printed)
+    return replace(
+        tables[0],
+        title=_common(tables[0].key, [table.title for table in tables]),
+        columns=[Column(key, title, result_of_row, "name"), *columns],
+        is_by_name=False,
+        as_printed=printed,
+        order=order,
+        n_printed=len(order) or tables[0].n_printed,
+    )
 
 
 def _common(key: str, titles: list[str]) -> str:

@@ -50,6 +50,16 @@ _CELLS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 }
 
 
+_TEXTS: dict[str, Callable[[Any], str]] = {
+    "bound": "<= {:.1e}".format,
+    "percent": lambda x: f"{100 * x:.1f} %",
+    "freedom": format_freedom,
+    "count": "{:,.0f}".format,
+    "p_value": format_p_value,
+    "probability": format_probability,
+}
+
+
 @dataclass(frozen=True)
 class Column:
     """One column of a table.
@@ -162,6 +172,13 @@ class Table:
         return list(zip(*(column.cells for column in self.columns), strict=True))
 
 
+def attribute_columns(things: Sequence[Any], *heads: tuple[str, str, Kind]) -> list[Column]:
+    """Return a column of each attribute of some things, with its head and kind."""
+    return [
+        Column(key, title, [getattr(x, key) for x in things], kind) for key, title, kind in heads
+    ]
+
+
 def spread(rows: Sequence[Any], n_printed: int) -> Sequence[Any]:
     """Return at most so many of some rows, at equal distances.
 
@@ -258,33 +275,22 @@ def _cells(column: Column, value: Any, digits: Digits) -> list[Cell]:
 
 
 def _cell(column: Column, value: Any, digits: Digits) -> Cell:
+    kind, n_draws = column.kind, column.n_draws
     if value is None:
         return Cell("")
-    if column.kind == "number" and str(value) in _YES_OR_NO:  # of Python or NumPy
+    if kind == "name":
+        is_list = isinstance(value, tuple | list) and not isinstance(value, Name)
+        return Cell(" > ".join(map(str, value)) if is_list else str(value))
+    if kind == "interval":
+        return _interval(value[:2], value[2], digits, column.is_signed)
+    if kind in _TEXTS:
+        text = _TEXTS[kind](value)
+        if n_draws and round(value * (n_draws + 1), 6) == column.n_least:
+            text = f"<= {text} ({n_draws:,} draws)"
+        return Cell(text, _finite(value))
+    if str(value) in _YES_OR_NO:  # of Python or NumPy
         return Cell(_YES_OR_NO[str(value)], float(value))
-    match column.kind:
-        case "name":
-            is_list = isinstance(value, tuple | list) and not isinstance(value, Name)
-            return Cell(" > ".join(map(str, value)) if is_list else str(value))
-        case "interval":
-            return _interval(value[:2], value[2], digits, column.is_signed)
-        case "bound":
-            return Cell(f"<= {value:.1e}", float(value))
-        case "percent":
-            return Cell(f"{100 * value:.1f} %", float(value))
-        case "freedom":
-            return Cell(format_freedom(value), _finite(value))
-        case "count":
-            return Cell(f"{value:,.0f}", float(value))
-        case "p_value":
-            text = format_p_value(value)
-            if column.n_draws and round(value * (column.n_draws + 1), 6) == column.n_least:
-                text = f"<= {text} ({column.n_draws:,} draws)"
-            return Cell(text, _finite(value))
-        case "probability":
-            return Cell(format_probability(value), _finite(value))
-    error = value if column.kind == "error" else math.nan
-    return _number(value, error, digits, column.is_signed)
+    return _number(value, value if kind == "error" else math.nan, digits, column.is_signed)
 
 
 def _interval(

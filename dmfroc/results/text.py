@@ -88,9 +88,10 @@ def format_table(
     """
     table = [[printable(cell) for cell in row] for row in (header, *rows)]
     columns = list(zip(*table, strict=True))
-    gap, widths = _GAP, [max(map(width, column)) for column in columns]
-    if sum(widths) + len(gap) * (len(widths) - 1) > most:
+    widths, gap, n_gaps = [max(map(width, column)) for column in columns], _GAP, len(columns) - 1
+    if sum(widths) + len(gap) * n_gaps > most:
         gap = _GAP[1:]
+        most -= len(gap) * n_gaps
         words = [[max(map(width, _BREAKS.split(x))) for x in column] for column in columns]
         cells = [max([x[0], *map(width, y[1:])]) for x, y in zip(words, columns, strict=True)]
         whole, least = (
@@ -101,7 +102,7 @@ def format_table(
             for longest in (max(widths), _LONGEST)
         )
         for limits in (cells, whole, least):  # heads in several lines, then text, then words
-            while sum(widths) + len(gap) * (len(widths) - 1) > most and widths != limits:
+            while sum(widths) > most and widths != limits:
                 wider = [i for i, (x, y) in enumerate(zip(widths, limits, strict=True)) if x > y]
                 widths[max(wider, key=widths.__getitem__)] -= 1
     lines = []
@@ -116,7 +117,7 @@ def format_table(
             text = gap.join(y + x if is_number else x + y for is_number, y, x in filled)
             lines.append(text.rstrip())
         if row is table[0]:
-            lines.append("─" * (sum(widths) + len(gap) * (len(widths) - 1)))
+            lines.append("─" * (sum(widths) + len(gap) * n_gaps))
     return "\n".join(lines)
 
 
@@ -147,6 +148,15 @@ def format_p_value(p_value: float) -> str:
         return f"<{_SMALLEST_P_VALUE:g}"
     text = f"{p_value:.2g}"
     return ">0.99" if text == "1" and p_value < 1 else text
+
+
+def as_percent(share: float) -> str:
+    """Return a share as a percentage.
+
+    >>> as_percent(0.95), as_percent(0.997)
+    ('95 %', '99.7 %')
+    """
+    return f"{100 * share:g} %"
 
 
 def equals_p_value(p_value: float) -> str:

@@ -48,10 +48,8 @@ def as_text(table: Table, *, all_rows: bool = False) -> str:
     while max(map(width, text.split("\n"))) > most and len(columns) > 1:
         columns.pop()
         text = _formatted(shown, columns, most)
-    n_hidden = len(table.rows) - n_rows
-    hidden = {f"row{'s' * (n_hidden > 1)}": n_hidden}
-    hidden |= {f"column{'s' * (n > len(columns) + 1)}": n - len(columns)}
-    if more := [f"{number} more {what}" for what, number in hidden.items() if number]:
+    hidden = {"row": len(table.rows) - n_rows, "column": n - len(columns)}
+    if more := [f"{k} more {what}{'s' * (k > 1)}" for what, k in hidden.items() if k]:
         text += f"\nand {' and '.join(more)}: see to_pandas({table.key!r})"
     return "\n".join([text, *paragraphs([shown.note] if shown.note else [])])
 

@@ -10,9 +10,10 @@ from sklearn import metrics
 
 import dmfroc
 from dmfroc import Predictions
-from dmfroc.analyses.evidence import _left_out
+from dmfroc.analyses.evidence import _facts_of_few
 from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.influences import influences_of, moments_of
+from dmfroc.inference.units import sample_of
 from dmfroc.inputs.class_shares import class_shares
 from dmfroc.measures.measure import bind
 
@@ -61,7 +62,7 @@ def test_verified_rows_add_what_is_missing_without_them(name):
     predictions = dmfroc.Predictions.from_arrays(y, scores)
     bound = bind(measure, predictions)
     [plain] = influences_of([measure], bound, predictions)
-    found = _left_out(bound, predictions, plain).influences
+    found = _facts_of_few(measure, sample_of(predictions)).influences.influences
     without = [measure(*(np.delete(x, row, axis=0) for x in (y, scores))) for row in range(40)]
     n = N_VERIFIED
     np.testing.assert_allclose(
