@@ -243,7 +243,7 @@ class Accumulator:
         size = rows_per_class(k)
         none = np.full(k, np.iinfo(np.uint64).max)
         limits = none if self._sample is None else self._sample.limits()
-        self._pending.append(RowSample.from_batch(batch, k, size, limits))
+        self._pending.append(RowSample.from_batch(batch, size, limits))
         if sum(len(sample.count) for sample in self._pending) > size:
             self._drawn()
 
@@ -424,12 +424,10 @@ class Accumulator:
         """Return how the influences of the sampled rows vary."""
         assert self._counts is not None
         sample = self.sample
-        look_ups = {name: [x.influence_table for x in of_one] for name, of_one in values.items()}
-        grids, each = {ONLY: self._learned()}, np.eye(len(look_ups[ONLY]))
-        of_drawn = iter([sample.batch])
-        sums = sum_influences(of_drawn, grids, look_ups, each, self.labels, sample.count)
+        of_drawn, grids = iter([sample.batch]), {ONLY: self._learned()}
+        sums = sum_influences(of_drawn, grids, values, self.labels, sample.count)
         assert sums is not None
-        totals = np.stack(list(map(self.bound[ONLY].totals_by_class, look_ups[ONLY])))
+        totals = np.stack(list(map(self.bound[ONLY].totals_by_class, values[ONLY])))
         return Spreads(sums, sample.sizes, totals, self._counts, stratify)
 
     # Files
@@ -449,10 +447,10 @@ class Accumulator:
             an existing file keeps its mode, and devices and pipes are not replaced.
         """
         grid, counts, content = self._prepare()
-        header, arrays = sample_as_state(content, self.sample)
+        header, arrays = sample_as_state((content, self.sample))
         header |= {"labels": list(self.labels)}
         header |= {"looks": list(self.looks.items()), "right": self._totals.right}
-        arrays |= counts_as_state(content, counts)[1] | {"cuts": grid.cuts}
+        arrays |= counts_as_state((content, counts))[1] | {"cuts": grid.cuts}
         if np.isfinite(self._totals.brier).all():
             arrays |= {"brier": self._totals.brier}
         write(checked_path("path", path), header, arrays, "path")
