@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
+from numpy.typing import NDArray
 
-from dmfroc._kit.arrays import IntPerClass, IntPerRow, divide
+from dmfroc._kit.arrays import IntPerClass, IntPerRow, begins, divide
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.counts import Counts
+from dmfroc.counted.engine import merged
 from dmfroc.inference.influences import Moments, moments_from_means, moments_of_sums
 from dmfroc.inference.tilt import PerUnit, StratumOfUnit
 from dmfroc.inference.units import Units, units_of_parts
@@ -21,15 +23,33 @@ _POWERS = np.arange(1, 5)
 type Means = Float[np.ndarray, "*values"]
 
 
+class GroupSums(NamedTuple):
+    """Sums of weights, and of influences on each value, by group, then class."""
+
+    names: NDArray[np.generic]  # of each part
+    classes: Int[np.ndarray, " parts"]
+    sums: Float[np.ndarray, "values_plus_1 parts"]
+
+    def added_up(self) -> GroupSums:
+        """Add up the parts of each group and class."""
+        order = np.lexsort((self.classes, self.names))
+        names, classes = self.names[order], self.classes[order]
+        starts = np.flatnonzero((begins(names) | begins(classes))[: len(order)])
+        sums = np.add.reduceat(self.sums[:, order], starts, axis=1)
+        return GroupSums(names[starts], classes[starts], sums)
+
+    def merged(self, other: GroupSums) -> GroupSums:
+        """Return the sums of both."""
+        both = zip(self, other, strict=True)
+        return GroupSums(*(np.concatenate(x, axis=-1) for x in both)).added_up()
+
+
 @dataclass(frozen=True, eq=False)
 class InfluenceSums:
-    """Sums of the first four powers of influences by class, and sums by group.
-
-    These are a table of pandas: of each group, then class, the weight and the influences.
-    """
+    """Sums of the first four powers of influences by class, and sums by group."""
 
     powers: Float[np.ndarray, "4 values k"]
-    by_group: Any = None
+    by_group: GroupSums | None = None
 
     @classmethod
     def from_batch(
@@ -49,21 +69,12 @@ class InfluenceSums:
             of_power[:] = [np.bincount(batch.true, row, n_classes) for row in product]
         if batch.groups is None:
             return cls(powers)
-        rows = {"group": batch.groups, "class": batch.true, "weight": batch.unit_weights}
-        return cls(powers, _by_group({**rows, **dict(enumerate(influences))}))
+        rows = np.vstack([batch.unit_weights, influences])
+        return cls(powers, GroupSums(batch.groups, batch.true, rows).added_up())
 
     def merged(self, other: InfluenceSums) -> InfluenceSums:
         """Return the sums of both."""
-        both = None if self.by_group is None else _by_group(self.by_group, other.by_group)
-        return InfluenceSums(self.powers + other.powers, both)
-
-
-def _by_group(*tables: Any) -> Any:
-    """Add up the rows of each group and class."""
-    import pandas as pd
-
-    whole = pd.concat([pd.DataFrame(x) for x in tables])
-    return whole.groupby(["group", "class"], as_index=False).sum()
+        return InfluenceSums(self.powers + other.powers, merged([self.by_group, other.by_group]))
 
 
 def strata_of(counts: Counts, *, stratify: bool | None) -> Units:
@@ -102,17 +113,16 @@ class Spreads:
     @cached_property
     def units(self) -> Units:
         """The units: groups, or rows with known strata and nothing else."""
-        table = self.sums.by_group
-        if table is not None:
-            names, unit = np.unique(table["group"], return_inverse=True)
+        if self.sums.by_group is not None:
+            names, classes, sums = self.sums.by_group
+            names, unit = np.unique(names, return_inverse=True)
             if len(names) < 2:
                 raise ValueError(
                     f"groups has one group only, {names.tolist()[0]!r}: at least two are needed to "
                     "see how the measure varies"
                 )
-            place = np.unique(table["class"], return_inverse=True)[1]
-            weight = table["weight"].to_numpy()
-            return units_of_parts(unit, unit, place, weight, stratify=self.stratify)
+            place = np.unique(classes, return_inverse=True)[1]
+            return units_of_parts(unit, unit, place, sums[0], stratify=self.stratify)
         return strata_of(self.counts, stratify=self.stratify)
 
     @cached_property
@@ -160,8 +170,9 @@ class Spreads:
 
     @cached_property
     def _sums_of_groups(self) -> Float[np.ndarray, "values u"]:
-        units, parts = self.units, self.sums.by_group.iloc[:, 3:].to_numpy().T
-        return np.stack([units.sums(x)[units.by_stratum] for x in parts])
+        assert self.sums.by_group is not None
+        units, influences = self.units, self.sums.by_group.sums[1:]
+        return np.stack([units.sums(x)[units.by_stratum] for x in influences])
 
 
 def _about_mean(first: Means, second: Means, third: Means, fourth: Means) -> list[Means]:

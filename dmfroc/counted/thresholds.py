@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
@@ -19,7 +19,6 @@ The share of a bin that is below is a fraction of it.
 """
 
 PerEdge = Float[np.ndarray, " edges"]
-PlacesOfEdges = Int[np.ndarray, " edges"]
 
 
 class _Column(NamedTuple):
@@ -29,15 +28,17 @@ class _Column(NamedTuple):
     mass: Float[np.ndarray, " bins"]
     is_atom: Bool[np.ndarray, " bins"]
 
-    def bins_below(self, edges: PerEdge) -> tuple[PlacesOfEdges, PerEdge, PlacesOfEdges]:
-        """Return how many bins, whole or in part, lie below edges of all columns of a pool.
+    def at(self, edges: PerEdge) -> tuple[list[Any], list[PerEdge]]:
+        """Return how many bins lie below edges of all columns of a pool, and the mass above.
 
-        They are the whole ones alone, all with their shares, and those that an edge cuts as well.
+        Three times: with the bins that an edge cuts above it, in part, and below.
         """
+        above = np.append(self.mass[::-1].cumsum()[::-1], 0.0)  # from each bin on
         whole = np.maximum(self.edges.searchsorted(edges, "right") - 1, 0)
-        touched = np.minimum(self.edges.searchsorted(edges, "left"), len(self.mass))
-        places = np.arange(len(self.edges))
-        return whole, np.interp(edges, self.edges, places), touched
+        touched = np.minimum(whole + (self.edges[whole] < edges), len(self.mass))
+        place = np.interp(edges, self.edges, np.arange(len(above)))
+        likely = np.interp(edges, self.edges, above)
+        return [whole, place, touched], [above[whole], likely, above[touched]]
 
 
 @np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number
@@ -92,11 +93,8 @@ def _places(
 ) -> tuple[list[tuple[Places, Places, Places]], bool]:
     """Return the places of the thresholds in both columns, and whether any is open."""
     edges = np.unique(np.concatenate([column.edges for column in columns]))
-    below = [column.bins_below(edges) for column in columns]
-    most, likely, least = (
-        sum(_mass_above(column, x) for column, x in zip(columns, of_columns, strict=True))
-        for of_columns in zip(*below, strict=True)
-    )
+    below, above = zip(*(column.at(edges) for column in columns), strict=True)
+    most, likely, least = np.sum(above, axis=0)
     target = levels * likely[0]
     at = _last_not_below(likely, target)
     drop = likely[at] - likely[at + 1]
@@ -116,12 +114,6 @@ def _places(
     is_open = open_mass > 0
     found = [(place, *(np.where(is_open, x, place) for x in ends)) for place, *ends in places]
     return found, bool(is_open.any())
-
-
-def _mass_above(column: _Column, places: PerEdge | PlacesOfEdges) -> PerEdge:
-    """Return what lies above places in a column, the scores of a bin being spread evenly."""
-    above = np.append(column.mass[::-1].cumsum()[::-1], 0.0)  # from each bin on
-    return np.interp(places, np.arange(len(above)), above)
 
 
 def _last_not_below(sums: PerEdge, targets: Float[np.ndarray, " t"]) -> Int[np.ndarray, " t"]:
