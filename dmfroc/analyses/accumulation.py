@@ -209,7 +209,7 @@ class Accumulator:
         k = len(self.labels)
         none = np.full(k, np.iinfo(np.uint64).max)
         limits = none if self._sample is None else self._sample.limits()
-        drawn = RowSample.from_batch(batch, k, rows_per_class(k), limits)
+        drawn = RowSample.from_batch(batch, rows_per_class(k), limits)
         self._add(content, grid, [batch], [drawn], RunningTotals.of(batch))
 
     def _add(
@@ -416,11 +416,9 @@ class Accumulator:
     ) -> Spreads:
         """Return how the influences of the sampled rows vary."""
         (grid, counts, _), sample = self._prepare(), self.sample
-        look_ups = {name: [x.influence_table for x in of_one] for name, of_one in values.items()}
-        each, of_drawn = np.eye(len(look_ups[ONLY])), iter([sample.batch])
-        sums = sum_influences(of_drawn, {ONLY: grid}, look_ups, each, self.labels, sample.count)
+        sums = sum_influences(iter([sample.batch]), {ONLY: grid}, values, self.labels, sample.count)
         assert sums is not None
-        totals = np.stack(list(map(self.bound[ONLY].totals_by_class, look_ups[ONLY])))
+        totals = np.stack(list(map(self.bound[ONLY].totals_by_class, values[ONLY])))
         return Spreads(sums, sample.sizes, totals, counts, stratify)
 
     # Files
@@ -440,10 +438,10 @@ class Accumulator:
             an existing file keeps its mode, and devices and pipes are not replaced.
         """
         grid, counts, content = self._prepare()
-        header, arrays = sample_as_state(content, self.sample)
+        header, arrays = sample_as_state((content, self.sample))
         header |= {"labels": list(self.labels)}
         header |= {"looks": list(self.looks.items()), "right": self._totals.right}
-        arrays |= counts_as_state(content, counts)[1] | {"cuts": grid.cuts}
+        arrays |= counts_as_state((content, counts))[1] | {"cuts": grid.cuts}
         if np.isfinite(self._totals.brier).all():
             arrays |= {"brier": self._totals.brier}
         write(checked_path("path", path), header, arrays, "path")

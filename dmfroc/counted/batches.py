@@ -22,7 +22,7 @@ from dmfroc.inputs.checks import (
     real_weights,
     stated_order,
 )
-from dmfroc.inputs.labels import Label, encode, factorize, label_order
+from dmfroc.inputs.labels import Factor, Label, encode, factorize, label_order
 from dmfroc.inputs.messages import listing, shortened
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.score_doubts import are_complements, difference, difference_message
@@ -223,7 +223,7 @@ class Fields:
         names = [self.label, self.sample_weight, self.groups, *self.predicted]
         for scores in self.scores:
             names += [scores] if isinstance(scores, str) else list(scores or ())
-        wanted = {name for name in names if name is not None}
+        wanted = set(names)
         return [name for name in available if name in wanted]
 
 
@@ -247,15 +247,22 @@ def rows_by_label(raw: Any, fields: Fields) -> dict[Label, int]:
     if fields.label is not None and raw.column_names == [fields.label]:
         factor = labels_of_table(raw, fields.label)
     else:
-        inputs = next(iter(_inputs_of(raw, fields)[0].values()))
-        factor = factorize(inputs.y_true, inputs.source.true, inputs.source)
+        factor = _observed(_first_inputs(raw, fields))
     return dict(zip(factor.distinct, np.bincount(factor.codes).tolist(), strict=True))
 
 
 def stated_order_of_batch(raw: Any, fields: Fields) -> tuple[Label, ...]:
     """Return the categories of a batch's labels in the order that their column states, if any."""
-    inputs = next(iter(_inputs_of(raw, fields)[0].values()))
-    return tuple(stated_order(inputs, factorize(inputs.y_true, inputs.source.true, inputs.source)))
+    inputs = _first_inputs(raw, fields)
+    return tuple(stated_order(inputs, _observed(inputs)))
+
+
+def _first_inputs(raw: Any, fields: Fields) -> Inputs:
+    return next(iter(_inputs_of(raw, fields)[0].values()))
+
+
+def _observed(inputs: Inputs) -> Factor:
+    return factorize(inputs.y_true, inputs.source.true, inputs.source)
 
 
 @dataclass(frozen=True)
@@ -268,9 +275,10 @@ class BatchReader:
     stated: tuple[Label, ...] = ()  # the order of categories
     are_of_earlier_pass: bool = True  # or the user's; batches may lack some
     of_differences: frozenset[str] = frozenset()  # classifiers: their two columns make one score
+    classes: tuple[Label, ...] = ()  # in column order, once a batch was taken as an example
 
-    def informed(self, raw: Any) -> tuple[BatchReader, tuple[Label, ...]]:
-        """Return the classes in column order, and a reader that takes a batch as an example.
+    def informed(self, raw: Any) -> BatchReader:
+        """Return a reader that takes a batch as an example.
 
         Two columns that are no complements there are those of one score in all batches.
         """
@@ -279,14 +287,13 @@ class BatchReader:
         of_two = batch.scores.items() if len(labels) == 2 else ()
         unlike = [name for name, x in of_two if not are_complements(x.T)]
         warn(difference_message(labels, None, sources[name].source) for name in unlike)
-        return replace(self, of_differences=frozenset(unlike)), labels
+        return replace(self, of_differences=frozenset(unlike), classes=labels)
 
     def read(self, raw: Any, where: str) -> tuple[Batch, Content]:
         """Check a batch; rows of weight zero are left out."""
         all_inputs, groups = _inputs_of(raw, self.fields)
         first, rows, distinct = next(iter(all_inputs.values())), Rows(), list(self.distinct)
-        source = first.source
-        observed = factorize(first.y_true, source.true, source)
+        source, observed = first.source, _observed(first)
         rows.order(first.y_true, source.true)
         new = [label for label in observed.distinct if label not in distinct]
         if new and self.are_of_earlier_pass:

@@ -85,56 +85,54 @@ def curves_of_cells(
     the best (True) and the worst (False) curve that the counts allow.
     """
     n_columns, n_bins = is_atom.shape
-    points = np.arange(2 * n_bins + 1)
-    order = np.arange(2 * n_bins)[::-1]  # from the highest bin to the lowest
-    if positives_first is not False:
-        order = order.reshape(-1, 2)[:, ::-1].ravel()
-    rows = np.arange(n_columns)[:, None] * 2 * n_bins + order
-    above = np.broadcast_to(points + points % 2, (n_columns, len(points)))
+    rows = np.arange(n_columns * 2 * n_bins, dtype=np.int32).reshape(n_columns, n_bins, 2)[:, ::-1]
+    if positives_first is False:
+        rows = rows[..., ::-1]
+    rows = rows.reshape(n_columns, -1)  # from the highest bin to the lowest
+    points = np.arange(2 * n_bins + 1, dtype=np.int32)
+    above = np.tile(points + points % 2, (n_columns, 1))
     if positives_first is not None:
-        is_split = np.zeros((n_columns, len(points)), bool)
-        is_split[:, 1::2] = ~is_atom[:, ::-1]
-        above = np.where(is_split, points, above)
-    is_positive = np.broadcast_to(order % 2 == 0, rows.shape)
-    above = above.astype(np.int32)
-    return CurveCounts(rows.astype(np.int32), is_positive, above, 1 / n_columns, n_positives)
+        above[:, 1::2] -= ~is_atom[:, ::-1]
+    return CurveCounts(rows, rows % 2 == 0, above, 1 / n_columns, n_positives)
 
 
 @dataclass(frozen=True, eq=False)
 class BinnedRates(Statistic):
     """Rates of all pairs from counts: whole bins above each threshold, and a share of its own.
 
-    Pairs are ordered as in `dmfroc.multiclass.rates.reference_classes`.
+    Pairs are ordered as in `dmfroc.multiclass.rates.reference_classes`. Places of thresholds are
+    numbers of bins below them, with the share of a bin as a fraction.
     """
 
     shape: tuple[int, int, int]  # columns, bins, classes; all of classes that occur
     counted: Int[np.ndarray, "c c_minus_1 2"]
-    bins: Int[np.ndarray, "c c_minus_1 2 t"]
-    shares: Float[np.ndarray, "c c_minus_1 2 t"]
+    places: Float[np.ndarray, "c c_minus_1 #2 t"]  # for both classes, or for each
     cell_weights: Float[np.ndarray, "q 2 1"]
     shrinkage: Float[np.ndarray, ""]
 
+    def _places(self, i: int) -> tuple[Int[np.ndarray, "c_minus_1 2 t"], Any]:
+        """Return the cells of a column's thresholds, by bin and class, and their shares below."""
+        bins = np.minimum(self.places[i].astype(int), self.shape[1] - 1)
+        return bins * self.shape[2] + self.counted[i][..., None], self.places[i] - bins
+
     def count(self, weights: PerCell, xp: Any) -> RateTable:
         cells = weights.reshape(self.shape)
-        counts = np.empty(self.bins.shape)
-        for i, bins in enumerate(self.bins):
-            classes = self.counted[i][..., None]
-            above = above_each(cells[i])
-            counts[i] = above[bins, classes] + self.shares[i] * cells[i][bins, classes]
+        counts = np.empty((*self.counted.shape, self.places.shape[-1]))
+        for i, of_column in enumerate(cells):
+            place, below = self._places(i)
+            counts[i] = above_each(of_column).take(place) + (1 - below) * of_column.take(place)
         totals = cells[0].sum(axis=0)
         counts = np.clip(counts, 0.0, totals[self.counted][..., None])
         return RateTable(counts, totals, self.counted, self.cell_weights, self.shrinkage)
 
     def pull_back(self, weights: PerCell, table: RateTable, derivatives: RateTable) -> PerCell:
-        _, n_bins, n_classes = self.shape
         gradient = np.empty(self.shape)
-        for i, bins in enumerate(self.bins):
-            d_counts = derivatives.counts[i]
-            place = (bins * n_classes + self.counted[i][..., None]).ravel()
-            at, partial = (
-                np.bincount(place, x.ravel(), n_bins * n_classes).reshape(n_bins, n_classes)
-                for x in (d_counts, self.shares[i] * d_counts)
+        for i, d_counts in enumerate(derivatives.counts):
+            place, below = self._places(i)
+            at, cut = (
+                np.bincount(place.ravel(), x.ravel(), gradient[i].size).reshape(self.shape[1:])
+                for x in (d_counts, below * d_counts)
             )
-            gradient[i] = np.cumsum(at, axis=0) - at + partial
+            gradient[i] = np.cumsum(at, axis=0) - cut
         gradient[0] += derivatives.totals
         return gradient.ravel()

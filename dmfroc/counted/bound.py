@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.arrays import PerClass, value_and_derivatives
+from dmfroc._kit.arrays import IntPerClass, PerClass, value_and_derivatives
 from dmfroc._kit.options import refuse
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.binned import HALF, BinnedPairs, BinnedRates, PerCell, curves_of_cells
 from dmfroc.counted.counts import Counts, Grid
-from dmfroc.counted.thresholds import Thresholds, find_thresholds, of_both
+from dmfroc.counted.thresholds import find_thresholds
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import SummariesOfCounts, Summary
@@ -72,28 +72,24 @@ def influences(
     predicted = batch.predicted[classifier]
     for column, scores in enumerate(batch.scores[classifier]):
         concerned = [
-            (row, x, int(position))
+            (row, table, entry)
             for row, x in zip(values, influence_tables, strict=True)
-            for position in np.flatnonzero(x.columns == column)
+            for place, entry, table in zip(*x[:3], strict=True)
+            if place == column
         ]
-        if not concerned:
-            continue
-        bins = grid.bins(column, scores)
-        for row, x, position in concerned:
-            table = x.scores[position]
+        bins: Any = grid.bins(column, scores) if concerned else None
+        for row, table, entry in concerned:
             place = bins * table.shape[1]
-            place += x.entry_of_class[position][batch.true]
-            row += table.reshape(-1).take(place)
+            place += entry[batch.true]
+            row += table.take(place)
     for row, x in zip(values, influence_tables, strict=True):
         if x.labels is not None and predicted is not None:
             row += x.labels[predicted, batch.true]
-    of_rows = [
-        (row, x.rows) for row, x in zip(values, influence_tables, strict=True) if x.rows is not None
-    ]
+    of_rows = [(row, *x.rows) for row, x in zip(values, influence_tables, strict=True) if x.rows]
     if of_rows:
         predictions = batch.predictions(classifier, labels)
-        bound = {statistic: statistic(predictions) for _, (statistic, *_) in of_rows}
-        for row, (statistic, table, derivatives) in of_rows:
+        bound = {statistic: statistic(predictions) for _, statistic, *_ in of_rows}
+        for row, statistic, table, derivatives in of_rows:
             row += bound[statistic].pull_back(predictions.sample_weight, table, derivatives)
     if batch.weights is not None:
         values *= batch.weights
@@ -115,8 +111,8 @@ class BoundCounts:
     Attributes
     ----------
     row_tables : mapping, optional
-        By statistic of measures that add rows: the table of all rows. None if rows cannot be read
-        again.
+        By classifier and statistic of measures that add rows: the table of all rows. None if rows
+        cannot be read again.
     are_probabilities : bool
         Whether the scores are probabilities.
     """
@@ -124,7 +120,7 @@ class BoundCounts:
     counts: Counts
     grid: Grid
     classifier: str
-    labels: tuple[Hashable, ...]
+    labels: tuple[Label, ...]
     row_tables: Mapping[Any, Any] | None = None
     are_probabilities: bool = False
 
@@ -137,6 +133,11 @@ class BoundCounts:
     def present(self) -> Int[np.ndarray, " c"]:
         """The classes that occur."""
         return np.flatnonzero(self.counts.sizes)
+
+    @property
+    def place_of_class(self) -> IntPerClass:
+        """The place of each class among those that occur."""
+        return np.cumsum(self.counts.sizes > 0) - 1
 
     @cached_property
     def cells(self) -> Float[np.ndarray, "c bins c"]:
@@ -200,19 +201,14 @@ class BoundCounts:
             )
         return None
 
-    def totals_by_class(self, influence_table: InfluenceTable) -> PerClass:
+    def totals_by_class(self, value: BinnedValue) -> PerClass:
         """Return the sums of all rows' influences on a value."""
-        cells = self.counts.cells[self.classifier]
-        total = np.zeros(len(cells))
-        for column, entry_of_class, of_bins in zip(
-            influence_table.columns,
-            influence_table.entry_of_class,
-            influence_table.scores,
-            strict=True,
-        ):
-            total += np.einsum("bk,bk->k", cells[column], of_bins[:, entry_of_class])
-        if influence_table.labels is not None:
-            total += (self.counts.confusion[self.classifier] * influence_table.labels).sum(axis=0)
+        cells, total = self.counts.cells[self.classifier], np.zeros(len(self.labels))
+        *of_scores, of_labels, _ = value.influence_table
+        for column, entry, of_bins in zip(*of_scores, strict=True):
+            total += (cells[column] * of_bins[:, entry]).sum(axis=0)
+        if of_labels is not None:
+            total += (self.counts.confusion[self.classifier] * of_labels).sum(axis=0)
         return total
 
     # Rows, each by itself
@@ -220,7 +216,7 @@ class BoundCounts:
     def _value_of_rows(self, measure: Measure, summary: Summary) -> BinnedValue:
         assert self.row_tables is not None
         assert measure.statistic is not None
-        table = self.row_tables[measure.statistic]
+        table = self.row_tables[self.classifier, measure.statistic]
         value, derivatives = value_and_derivatives(summary, table)
         of_rows = measure.statistic, table, derivatives
         return BinnedValue(self._within(value, measure), 0.0, InfluenceTable(rows=of_rows))
@@ -250,17 +246,14 @@ class BoundCounts:
         by_ties = map(statistic, (HALF, 0.0, 1.0))
         value, off, gradient = self._bracketed(measure, summary, weights, *by_ties)
         of_cells, of_labels = np.split(gradient, [self.cells.size])
-        of_cells = of_cells.reshape(self.cells.shape)
-        table = InfluenceTable(
-            self.present, self._entry_of_class, of_cells, of_labels.reshape(k, k)
-        )
-        return BinnedValue(value, off, table)
+        return BinnedValue(value, off, self.influence_table(of_cells, of_labels.reshape(k, k)))
 
-    @property
-    def _entry_of_class(self) -> Int[np.ndarray, "c k"]:
-        place = np.zeros(len(self.labels), int)
-        place[self.present] = np.arange(len(self.present))
-        return np.tile(place, (len(self.present), 1))
+    def influence_table(
+        self, of_cells: PerCell, of_labels: Float[np.ndarray, "k k"] | None = None
+    ) -> InfluenceTable:
+        """Return the influence of a row from the gradient by the cells of classes that occur."""
+        entries = np.tile(self.place_of_class, (len(self.present), 1))
+        return InfluenceTable(self.present, entries, of_cells.reshape(self.cells.shape), of_labels)
 
     # One class against the rest
 
@@ -268,7 +261,7 @@ class BoundCounts:
         places = np.array([len(self.present) - 1])
         if len(self.labels) > 2:
             places = np.arange(len(self.present))
-        own = np.stack([self.cells[p, :, p] for p in places])
+        own = self.cells[places, :, places]
         cells = np.stack([own, self.cells[places].sum(axis=2) - own], axis=-1)
         weights, columns = cells.ravel(), self.present[places]
         of_columns = self.is_atom[places], self.counts.sizes[columns]
@@ -281,29 +274,18 @@ class BoundCounts:
     # The multiclass ROC curve
 
     def _value_of_rates(self, measure: Measure, options: CurveOptions) -> BinnedValue:
-        thresholds, rates = self.rates(options)
-        most, least = thresholds.most, thresholds.least
-        ends = ((least, most), (most, least)) if thresholds.are_open else ()
-        by_places = (replace(rates, **of_both(*places)._asdict()) for places in ends)
-        value, off, gradient = self._bracketed(measure, area, self.cells.ravel(), rates, *by_places)
-        of_cells = gradient.reshape(self.cells.shape)
-        return BinnedValue(value, off, InfluenceTable(self.present, self._entry_of_class, of_cells))
+        weights, by_places = self.cells.ravel(), self.rates(options)
+        value, off, gradient = self._bracketed(measure, area, weights, *by_places)
+        return BinnedValue(value, off, self.influence_table(gradient))
 
-    def rates(self, options: CurveOptions) -> tuple[Thresholds, BinnedRates]:
-        """Return the thresholds of all pairs, and the statistic that counts above them."""
+    def rates(self, options: CurveOptions) -> list[BinnedRates]:
+        """Return what counts above the thresholds of all pairs, and above extreme ones if any."""
         extent = self.counts.extent[self.classifier][:, self.present]
-        thresholds = find_thresholds(
-            self.cells, Grid(self.grid.cuts[self.present]), extent, options
-        )
-        counted = ordered_pairs(len(self.present))
+        grid, counted = Grid(self.grid.cuts[self.present]), ordered_pairs(len(self.present))
         weights = cell_weights(options.pair_weights, self.predictions, counted)
-        return thresholds, BinnedRates(
-            self.cells.shape,
-            counted,
-            *of_both(thresholds.likeliest, thresholds.likeliest),
-            weights.reshape(-1, 2, 1),
-            np.array(max(float(options.shrinkage), LEAST_SHRINKAGE)),
-        )
+        given = weights.reshape(-1, 2, 1), np.array(max(float(options.shrinkage), LEAST_SHRINKAGE))
+        found = find_thresholds(self.cells, grid, extent, options)
+        return [BinnedRates(self.cells.shape, counted, places, *given) for places in found]
 
     def curve(self, options: CurveOptions) -> MulticlassROC:
         """Return the multiclass ROC curve."""
@@ -311,7 +293,7 @@ class BoundCounts:
             tp, fp = (self.cells[1, ::-1, place].cumsum() for place in (1, 0))
             changes = np.diff(tp + fp, prepend=0.0) > 0
             return binary_curve(tp[changes], fp[changes], self.labels)
-        table: RateTable = self.rates(options)[1].count(self.cells.ravel(), np)
+        table: RateTable = self.rates(options)[0].count(self.cells.ravel(), np)
         return curve_of_rates(table, [self.labels[place] for place in self.present])
 
     def _bracketed(

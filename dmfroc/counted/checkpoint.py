@@ -84,9 +84,10 @@ def rows_from_state(header: Mapping[str, Any], _: Any) -> dict[Label, int]:
     return dict(zip(header["labels"], header["rows"], strict=True))
 
 
-def sample_as_state(content: Content, sample: RowSample) -> State:
-    """Return a sample, and the content of all rows, as a state."""
-    batch, n = sample.batch, len(sample.count)
+def sample_as_state(drawn: tuple[Content, RowSample]) -> State:
+    """Return the content of all rows, and a sample, as a state."""
+    content, sample = drawn
+    batch = sample.batch
     arrays: dict[str, np.ndarray] = {
         "sample_hashes": batch.hashes,
         "sample_true": batch.true,
@@ -97,7 +98,8 @@ def sample_as_state(content: Content, sample: RowSample) -> State:
         zip(batch.scores.values(), batch.predicted.values(), strict=True)
     ):
         arrays[f"scores_{i}"] = np.ascontiguousarray(scores.T)
-        arrays[f"predicted_{i}"] = np.full(n, -1, np.int32) if predicted is None else predicted
+        none = np.full(len(sample.count), -1, np.int32)
+        arrays[f"predicted_{i}"] = none if predicted is None else predicted
     return _header(content, list(batch.scores)) | {"size": sample.size}, arrays
 
 
@@ -123,8 +125,9 @@ def sample_from_state(
 _OF_ALL, _OF_CLASSIFIER = ("sizes", "totals", "squares"), ("cells", "confusion", "extent")
 
 
-def counts_as_state(content: Content, counts: Counts) -> State:
-    """Return counts, and the content of all rows, as a state."""
+def counts_as_state(counted: tuple[Content, Counts]) -> State:
+    """Return the content of all rows, and counts, as a state."""
+    content, counts = counted
     arrays = {name: getattr(counts, name) for name in _OF_ALL}
     for name in _OF_CLASSIFIER:
         arrays |= {f"{name}_{i}": x for i, x in enumerate(getattr(counts, name).values())}

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Shaped, UInt
+from jaxtyping import Bool, Float, Int, Shaped
 
 from dmfroc._kit.arrays import IntPerClass, IntPerRow, PerClass, PerPresentClass, PerRow, begins
 from dmfroc._kit.memory import check_memory
@@ -17,12 +17,12 @@ from dmfroc.counted.batches import Batch, changed_error
 from dmfroc.counted.sample import RowSample
 from dmfroc.inputs.checks import AS_GIVEN
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.statistics.layout import sort_rows, to_ordered_integers
+from dmfroc.measures.statistics.layout import to_ordered_integers
 
 _MOST_BINS = 1 << 16
 _FEWEST_BINS = 1 << 8
 _CELLS = 1 << 25  # of one table, classes by bins by classes, for many classes
-_CELLS_OF_TABLE = 1 << 18  # of the table of first guesses, which fits a processor's cache
+_BITS_OF_CELL = 18  # as many cells of first guesses fit a processor's cache
 _AT_ONCE = 1 << 14  # scores, likewise
 
 Cuts = Shaped[np.ndarray, " cuts"]
@@ -58,9 +58,9 @@ class Grid:
     @np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number
     def is_atom(self) -> Bool[np.ndarray, "k bins"]:
         """Return which bins hold a single number: their scores are truly equal."""
-        is_single = np.zeros((len(self.cuts), self.n_bins), bool)
-        is_single[:, 1:-1] = np.nextafter(self.cuts[:, :-1], np.inf) == self.cuts[:, 1:]
-        return is_single & np.append(np.isfinite(self.cuts), np.zeros((len(self.cuts), 1), bool), 1)
+        first, end = self.cuts[:, :-1], self.cuts[:, 1:]
+        is_single = (np.nextafter(first, np.inf) == end) & np.isfinite(end)
+        return np.pad(is_single, [(0, 0), (1, 1)])
 
     def bins(self, column: int, scores: PerRow) -> IntPerRow:
         """Return the bin of each score of a column.
@@ -95,17 +95,16 @@ def grid_from_sample(sample: RowSample, classifier: str, n_bins: int) -> Grid:
         return _quantile_cuts(scores[column], weight, n_bins)
 
     columns = parallel_map(cuts_of_column, range(sample.n_classes))
-    cuts = np.full((len(columns), max(map(len, columns))), np.inf, scores.dtype)
-    for row, of_column in zip(cuts, columns, strict=True):
-        row[: len(of_column)] = of_column
-    return Grid(cuts)
+    most = max(map(len, columns))
+    rows = [np.pad(cuts, (0, most - len(cuts)), constant_values=np.inf) for cuts in columns]
+    return Grid(np.stack(rows))
 
 
 @np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number
 def _quantile_cuts(
     values: Float[np.ndarray, " m"], weights: Float[np.ndarray, " m"], n_bins: int
 ) -> Cuts:
-    order = sort_rows(to_ordered_integers(values[None].copy()))[0][0]
+    order = np.argsort(values)
     values, up_to = values[order], np.cumsum(weights[order])
     distinct = values[begins(values)]
     if 2 * len(distinct) <= n_bins:
@@ -156,7 +155,7 @@ class Finder:
     cuts: Cuts  # with infinite ones at the end, as many as are skipped
     before: Int[np.ndarray, " cells"]
     lowest: np.integer
-    shift: int
+    shift: np.integer
     n_steps: int
 
     @classmethod
@@ -165,26 +164,27 @@ class Finder:
         cuts = cuts[np.isfinite(cuts)]
         if not len(cuts):
             cuts = np.full(1, np.inf, cuts.dtype)
-        bits = _ordered_bits(cuts)
-        span = int(bits[-1]) - int(bits[0])
-        shift = max(span.bit_length() - (_CELLS_OF_TABLE.bit_length() - 1), 0)
-        cell = (bits - bits[0]) >> bits.dtype.type(shift)
-        n_cells = int(cell[-1]) + 1
-        before = np.searchsorted(cell, np.arange(n_cells + 1, dtype=cell.dtype))
+        bits = to_ordered_integers(cuts.copy())
+        from_lowest = (bits - bits[0]).view(f"u{bits.itemsize}")
+        shift = max(int(from_lowest[-1]).bit_length() - _BITS_OF_CELL, 0)
+        cell = from_lowest >> from_lowest.dtype.type(shift)
+        before = np.searchsorted(cell, np.arange(int(cell[-1]) + 2, dtype=cell.dtype))
         n_steps = int(np.diff(before).max()).bit_length()
         padded = np.append(cuts, np.full(1 << n_steps, np.inf, cuts.dtype))
-        return cls(padded, before[:-1].astype(np.int32), bits[0], shift, n_steps)
+        counts = before[:-1].astype(np.int32)
+        return cls(padded, counts, bits[0], from_lowest.dtype.type(shift), n_steps)
 
     def __call__(self, scores: Shaped[np.ndarray, " n"]) -> IntPerRow:
         """Return how many cut points each score reaches."""
         bins = np.empty(len(scores), np.int32)
-        last = self.lowest.dtype.type(len(self.before) - 1)
+        last = self.shift.dtype.type(len(self.before) - 1)
         for first in range(0, len(scores), _AT_ONCE):
             some = scores[first : first + _AT_ONCE]
-            cell = _ordered_bits(some)
-            np.maximum(cell, self.lowest, out=cell)
-            cell -= self.lowest
-            cell >>= self.lowest.dtype.type(self.shift)
+            bits = to_ordered_integers(some.copy())
+            np.maximum(bits, self.lowest, out=bits)
+            bits -= self.lowest
+            cell = bits.view(self.shift.dtype)
+            cell >>= self.shift
             np.minimum(cell, last, out=cell)
             place = self.before.take(cell)
             for power in reversed(range(self.n_steps)):
@@ -192,17 +192,6 @@ class Finder:
                 place += (self.cuts.take(place + (step - np.int32(1))) <= some) * step
             bins[first : first + _AT_ONCE] = place
         return bins
-
-
-def _ordered_bits(numbers: Shaped[np.ndarray, " n"]) -> UInt[np.ndarray, " n"]:
-    """Return unsigned integers in the order of the floating-point numbers they stand for."""
-    n_bits = 8 * numbers.itemsize
-    bits = numbers.view(f"i{numbers.itemsize}")
-    # All bits of a negative number are inverted, and of others the sign.
-    mask = bits >> (n_bits - 1)
-    mask |= np.iinfo(bits.dtype).min
-    mask ^= bits
-    return mask.view(f"u{numbers.itemsize}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,8 +239,6 @@ class Counts:
 
     def add(self, batch: Batch, grids: dict[str, Grid]) -> None:
         """Count a batch, in place."""
-        if not len(batch.true):
-            return
         k = len(self.sizes)
         self.sizes[:] += np.bincount(batch.true, minlength=k)
         weights = batch.weights
@@ -267,8 +254,8 @@ class Counts:
             if predicted is not None:
                 _count(self.confusion[name], predicted * k + batch.true, weights)
             low, high = self.extent[name]
-            np.minimum(low, scores.min(axis=1), out=low)
-            np.maximum(high, scores.max(axis=1), out=high)
+            np.minimum(low, scores.min(axis=1, initial=np.inf), out=low)
+            np.maximum(high, scores.max(axis=1, initial=-np.inf), out=high)
 
     def merged(self, other: Counts) -> Counts:
         """Return the counts of both."""

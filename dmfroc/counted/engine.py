@@ -10,7 +10,7 @@ import functools
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dmfroc._kit.progress import track
 from dmfroc._kit.threads import in_order, n_cores
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _FAN_IN = 8
 
 
-@runtime_checkable
 class State(Protocol):
     """What is known of some of the data."""
 
@@ -31,17 +30,18 @@ class State(Protocol):
 
 
 def map_reduce[S: State](
-    task: Callable[[SourcePart], S],
+    task: Callable[[SourcePart], S | None],
     parts: Sequence[SourcePart],
     scheduler: str | None,
     description: str,
-) -> S:
-    """Return the merged states of all parts.
+) -> S | None:
+    """Return the merged states of all parts, see `merged`.
 
     Parameters
     ----------
     task : callable
-        Turns a part into a state. It is sent to the workers with all that it holds.
+        Turns a part into a state; None without rows. It is sent to the workers with all that it
+        holds.
     parts : sequence of SourcePart
         At least one.
     scheduler : str, optional
@@ -52,12 +52,12 @@ def map_reduce[S: State](
     if scheduler is not None:
         return _by_dask(task, parts, scheduler)
     with in_order(task, parts, n_cores() + 1) as states:
-        return _merged(track(states, len(parts), description))
+        return merged(track(states, len(parts), description))
 
 
 def _by_dask[S: State](
-    task: Callable[[SourcePart], S], parts: Sequence[SourcePart], scheduler: str
-) -> S:
+    task: Callable[[SourcePart], S | None], parts: Sequence[SourcePart], scheduler: str
+) -> S | None:
     with _dask_client(scheduler) as client:
         # Every worker has a copy, so that no part of the task is lost with one of them.
         [shared] = client.scatter([task], broadcast=True, hash=False)
@@ -70,14 +70,16 @@ def _by_dask[S: State](
             states.append(client.submit(operator.call, shared, argument, pure=False))
         while len(states) > 1:
             states = [
-                client.submit(_merged, states[first : first + _FAN_IN], pure=False)
+                client.submit(merged, states[first : first + _FAN_IN], pure=False)
                 for first in range(0, len(states), _FAN_IN)
             ]
         return states[0].result()
 
 
-def _merged[S: State](states: Iterable[S]) -> S:
-    return functools.reduce(lambda one, other: one.merged(other), states)
+def merged[S: State](states: Iterable[S | None]) -> S | None:
+    """Return what all states know together; None if there are none, or nothing but None."""
+    known = (state for state in states if state is not None)
+    return functools.reduce(lambda one, other: one.merged(other), known, next(known, None))
 
 
 @contextmanager

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from itertools import combinations, count
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -23,7 +23,7 @@ from dmfroc.inference.evidence import (
     FactsInMemory,
     JointFacts,
     covariance_from_products,
-    facts_of,
+    facts_in,
     paired_limits,
 )
 from dmfroc.inference.hypothesis import Hypothesis
@@ -35,7 +35,7 @@ from dmfroc.inference.options import Options, stated
 from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inference.unseen import PerUnseen, Unseen, unseen_rows
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import Measure, bind_in_groups
+from dmfroc.measures.measure import Measure
 from dmfroc.measures.measured import declared
 from dmfroc.multiclass.band import BandKind, CurveBand, CurveRates, band_from_rates, class_shares
 from dmfroc.multiclass.curve import MulticlassROC, rates_at_thresholds
@@ -45,7 +45,6 @@ from dmfroc.results.estimate import Estimate
 _ROWS_OF_CLASS = 1 << 13  # whose spread is known to one per cent
 
 
-@runtime_checkable
 class Counted(Protocol):
     """A sample whose scores are counted: a scan, or what an accumulator has seen."""
 
@@ -103,100 +102,101 @@ def joint_estimates_of_counts(
 ) -> JointEstimates:
     """Estimate a measure of several classifiers, and their differences."""
     names, method = sample.classifiers, jackknife_for(options)
-    values = {name: sample.values([measure], name)[0] for name in names}
-    check_finite(measure, {name: x.value for name, x in values.items()})
-    spreads = sample.spreads({name: [x] for name, x in values.items()}, stratify=options.stratify)
-    moments = dict(zip(names, spreads.moments, strict=False))  # those of differences follow
-    of_rows = {name: _facts_of_all_rows(sample, name, options, [measure]) for name in names}
-    rows = {name: known for name, found in of_rows.items() for known in found}
-    facts = {}
-    for place, name in enumerate(names):
-        known = rows.get(name) or _unseen([values[name]], sample, name, spreads.units)[0]
-        facts[name] = _facts(measure, values[name], sample, name, spreads, place, known)
-    pairs = list(combinations(names, 2))
-    differences = dict(zip(pairs, spreads.moments[len(names) :], strict=True))
+    values = {name: sample.values([measure], name) for name in names}
+    check_finite(measure, {name: x.value for name, [x] in values.items()})
+    of_each, spreads = _facts_of_counts(sample, options, [measure], values)
+    facts = {name: x for name, [x] in of_each.items()}
+    pairs, moments = list(combinations(names, 2)), spreads.moments[: len(names)]
+    of_pairs = spreads.moments[len(names) :]
     limits = {}
     for place, (a, b) in enumerate(pairs, len(names)):
-        value, width = facts[a].value - facts[b].value, measure.largest_difference
-        if rows:
-            limits[a, b] = replace(paired_limits(rows[a], rows[b]), value=value)
+        first, second = facts[a], facts[b]
+        if isinstance(first, FactsInMemory) and isinstance(second, FactsInMemory):
+            limits[a, b] = paired_limits(first, second)
             continue
-        paired = limits_of_difference(facts[a].limits, facts[b].limits, value, width, 1.0)
+        value, width = first.value - second.value, measure.largest_difference
+        paired = limits_of_difference(first.limits, second.limits, value, width, 1.0)
         influences, masses, stratum = spreads.atoms(place)
         limits[a, b] = replace(paired, influences=influences, masses=masses, stratum=stratum)
-    covariance = covariance_from_products(
-        _products(moments, differences),
-        spreads.totals_of_strata[: len(names)],
-        spreads.units,
-        list(moments.values()),
-    )
+    products, totals = _products(moments, of_pairs), spreads.totals_of_strata[: len(names)]
+    covariance = covariance_from_products(products, totals, spreads.units, moments)
+    differences = dict(zip(pairs, of_pairs, strict=True))
     return method.paired_estimates(JointFacts(facts, differences, limits, covariance), hypothesis)
 
 
 def _products(
-    moments: Mapping[str, Moments], differences: Mapping[tuple[str, str], Moments]
+    moments: Sequence[Moments], of_pairs: Sequence[Moments]
 ) -> Float[np.ndarray, "s m m"]:
     """Return the sums of products of influences, from the variances of their differences."""
-    squares, of_pairs = (
-        np.stack([m.own * m.variances for m in x.values()], axis=1) for x in (moments, differences)
+    squares, of_differences = (
+        np.stack([x.own * x.variances for x in several], axis=1) for several in (moments, of_pairs)
     )
     products = (squares[:, :, None] + squares[:, None]) / 2
     first, second = np.triu_indices(len(moments), 1)
-    products[:, first, second] -= of_pairs / 2
+    products[:, first, second] -= of_differences / 2
     products[:, second, first] = products[:, first, second]
     return products
+
+
+def _facts_of_counts(
+    counted: Counted,
+    options: Options,
+    measures: Sequence[Measure],
+    values: Mapping[str, Sequence[BinnedValue]],
+) -> tuple[dict[str, list[Facts]], Spreads]:
+    """Return what counts in bins say of measures, by classifier, and how their influences vary."""
+    spreads = counted.spreads(values, stratify=options.stratify)
+    facts, places = {}, count()
+    for name, of_one in values.items():
+        of_rows: Sequence[Any] = _facts_of_all_rows(counted, name, options, measures)
+        known = of_rows or _unseen(of_one, counted, name, spreads.units)
+        predictions = counted.bound[name].predictions
+        facts[name] = [
+            _facts(measure, value, predictions, spreads, next(places), of_measure)
+            for measure, value, of_measure in zip(measures, of_one, known, strict=True)
+        ]
+    return facts, spreads
 
 
 def _facts(
     measure: Measure,
     value: BinnedValue,
-    counted: Counted,
-    classifier: str,
+    predictions: Predictions,
     spreads: Spreads,
     place: int,
-    known: Facts | tuple[Unseen, PerUnseen],
+    known: FactsInMemory | tuple[Unseen, PerUnseen],
 ) -> Facts:
     """Return what counts in bins say of a measure.
 
     Its limits are those of all rows if ``known`` has what these say. Else they are linear, beside
     the unseen units.
     """
-    bound, moments = counted.bound[classifier], spreads.moments[place]
-    predictions, units = bound.predictions, spreads.units
     said = declared(measure, predictions)
-    if isinstance(known, Facts):
-        limits = known.limits
+    of_counts: dict[str, Any] = {"value": value.value, "error_bound": value.error_bound}
+    of_counts |= {"caveats": said.caveats, "can_redraw": False}
+    if isinstance(known, FactsInMemory):
         if known.cross_fitted is None:
-            limits = replace(limits, value=value.value)
-        return replace(
-            known,
-            value=value.value,
-            limits=limits,
-            caveats=said.caveats,
-            error_bound=value.error_bound,
-            can_redraw=False,
-        )
+            of_counts["limits"] = replace(known.limits, value=value.value)
+        return replace(known, **of_counts)
     influences, masses, stratum = spreads.atoms(place)
-    unseen, of_unseen = known
+    units, moments = spreads.units, spreads.moments[place]
+    limits = Limits(
+        value=value.value,
+        influences=influences,
+        stratum=stratum,
+        bounds=said.bounds,
+        masses=masses,
+        unseen=known[0],
+        of_unseen=known[1],
+    )
     return Facts(
         measure=measure,
         predictions=predictions,
         units=units,
-        value=value.value,
         moments=moments,
-        limits=Limits(
-            value=value.value,
-            influences=influences,
-            stratum=stratum,
-            bounds=said.bounds,
-            masses=masses,
-            unseen=unseen,
-            of_unseen=of_unseen,
-        ),
+        limits=limits,
         bias=bias_of(measure, value.value, moments.standard_error, Sample(predictions, units)),
-        caveats=said.caveats,
-        error_bound=value.error_bound,
-        can_redraw=False,
+        **of_counts,
     )
 
 
@@ -208,12 +208,8 @@ def _facts_of_all_rows(
     if counted.has_groups or (drawn.sizes < bound.counts.sizes).any():
         return []
     each = drawn.batch.some(np.repeat(np.arange(len(drawn.count)), drawn.count))
-    labels: Any = bound.labels
-    rows = sample_of(each.predictions(classifier, labels), stratify=options.stratify)
-    found: dict[int, FactsInMemory] = {}
-    for places, _ in bind_in_groups(measures, rows.predictions):
-        found.update(zip(places, facts_of([measures[i] for i in places], rows), strict=True))
-    return [found[place] for place in range(len(measures))]
+    rows = sample_of(each.predictions(classifier, bound.labels), stratify=options.stratify)
+    return [facts_in(rows, measure) for measure in measures]
 
 
 def _unseen(
@@ -221,16 +217,14 @@ def _unseen(
 ) -> list[tuple[Unseen, PerUnseen]]:
     """Return units that the sample does not show, like drawn rows, and their influences."""
     bound = counted.bound[classifier]
-    labels: Any = bound.labels
-    rows = unseen_rows(counted.sample.batch.predictions(classifier, labels))
-    n, whole = len(rows.true), rows.predictions
-    predicted = None if whole.predicted is None else whole.predicted[-n:]
-    scores = np.ascontiguousarray(np.asarray(whole.scores)[-n:].T)
-    own = {classifier: scores}, {classifier: predicted}
-    batch = Batch(np.zeros(n, np.uint64), rows.true, *own, None, None)
+    rows = unseen_rows(counted.sample.batch.predictions(classifier, bound.labels))
+    n = len(rows.true)
+    some = rows.predictions.rows(np.arange(-n, 0))
+    own = {classifier: np.ascontiguousarray(some.scores.T)}, {classifier: some.predicted}
+    batch = Batch(np.zeros(n, np.uint64), some.true, *own, None, None)
     tables = [value.influence_table for value in values]
-    found = influences(tables, batch, classifier, bound.grid, labels)
-    place = _places(bound)[rows.true]
+    found = influences(tables, batch, classifier, bound.grid, bound.labels)
+    place = bound.place_of_class[rows.true]
     size = (bound.counts.totals[bound.present] / units.effective_sizes)[place]
     unseen = rows.units(place if units.has_fixed_sizes else np.zeros(n, int))
     return [(unseen, of_value * size) for of_value in found]
@@ -295,17 +289,8 @@ class CountedEvidence:
 
     def facts_of(self, measures: Sequence[Measure]) -> list[Facts]:
         """Return what the counts say of measures."""
-        name = self.classifier
-        values = self.counted.values(measures, name)
-        spreads = self.counted.spreads({name: values}, stratify=self.options.stratify)
-        rows = _facts_of_all_rows(self.counted, name, self.options, measures)
-        known: Sequence[Any] = rows or _unseen(values, self.counted, name, spreads.units)
-        return [
-            _facts(measure, value, self.counted, name, spreads, place, of_measure)
-            for place, (measure, value, of_measure) in enumerate(
-                zip(measures, values, known, strict=True)
-            )
-        ]
+        values = {self.classifier: self.counted.values(measures, self.classifier)}
+        return _facts_of_counts(self.counted, self.options, measures, values)[0][self.classifier]
 
     def curve(self, options: CurveOptions) -> MulticlassROC:
         """Return the multiclass ROC curve."""
@@ -343,33 +328,34 @@ def rates_of_counts(
     The strata are those of all rows. A row stands for several: the square of its influence counts
     as often as the class has rows for each one drawn.
     """
-    statistic = bound.rates(options)[1]
+    statistic = bound.rates(options)[0]
     if len(bound.present) == 2:  # they have one curve
         statistic = replace(statistic, cell_weights=np.ones((1, 2, 1)))
     weights = bound.cells.ravel()
     table = statistic.count(weights, np)
     values, pull_back = value_and_pull_back(rates_at_thresholds(1), table)
-    rows = _rows_alike(drawn, bound.counts.sizes)
-    batch = drawn.batch
-    true = batch.true[rows]
-    cells = _cells_of_rows(bound, batch, rows)
-    n_drawn = np.bincount(true, minlength=len(bound.counts.sizes))
-    factor = batch.unit_weights[rows] * np.sqrt(bound.counts.sizes / np.maximum(n_drawn, 1))[true]
-    influences = np.empty((*values.shape, len(rows)))
+    batch = drawn.batch.some(_rows_alike(drawn, bound.counts.sizes))
+    n_drawn = np.bincount(batch.true, minlength=len(bound.counts.sizes))
+    times = np.sqrt(bound.counts.sizes / np.maximum(n_drawn, 1))[batch.true]
+    factor, (_, n_bins, n_classes) = batch.unit_weights * times, bound.cells.shape
+    columns, scores = bound.present.tolist(), batch.scores[bound.classifier]
+    bins = np.stack([bound.grid.bins(column, scores[column]) for column in columns])
+    row = np.arange(len(columns))[:, None] * n_bins + bins  # of all cells, by column and bin
+    cells = row * n_classes + bound.place_of_class[batch.true]
+    of_rows = np.empty((*values.shape, len(batch.true)))
 
     def find(place: tuple[int, ...]) -> None:
         d_values = np.zeros_like(values)
         d_values[place] = 1
         of_cells = statistic.pull_back(weights, table, pull_back(d_values))
-        influences[place] = of_cells.take(cells).sum(axis=0) * factor
+        of_rows[place] = of_cells.take(cells).sum(axis=0) * factor
 
     parallel_map(find, list(np.ndindex(values.shape)), "Band")
     shares = class_shares(statistic.counted, statistic.cell_weights, len(bound.present))
-    stratum = np.zeros(len(true), int) if len(strata.sizes) == 1 else _places(bound)[true]
-    units = replace(
-        strata, unit_of_row=np.arange(len(true)), stratum=stratum, sizes=np.bincount(stratum)
-    )
-    return CurveRates(values, influences, shares, units)
+    stratum = bound.place_of_class[batch.true] * (len(strata.sizes) > 1)
+    unit_of_row = np.arange(len(stratum))
+    units = replace(strata, unit_of_row=unit_of_row, stratum=stratum, sizes=np.bincount(stratum))
+    return CurveRates(values, of_rows, shares, units)
 
 
 def _rows_alike(drawn: RowSample, sizes: IntPerClass) -> Int[np.ndarray, " m"]:
@@ -381,23 +367,3 @@ def _rows_alike(drawn: RowSample, sizes: IntPerClass) -> Int[np.ndarray, " m"]:
         n = min(int(up_to[-1]), _ROWS_OF_CLASS)
         chosen.append(rows[up_to.searchsorted((np.arange(n) + 0.5) * up_to[-1] / n, "right")])
     return np.concatenate(chosen)
-
-
-def _cells_of_rows(
-    bound: BoundCounts, batch: Batch, rows: Int[np.ndarray, " m"]
-) -> Int[np.ndarray, "c m"]:
-    """Return in which of all cells, by column, bin and class, the scores of some rows are."""
-    _, n_bins, n_classes = bound.cells.shape
-    scores = batch.scores[bound.classifier]
-    return np.stack(
-        [
-            (place * n_bins + bound.grid.bins(column, scores[column][rows])) * n_classes
-            + _places(bound)[batch.true[rows]]
-            for place, column in enumerate(bound.present.tolist())
-        ]
-    )
-
-
-def _places(bound: BoundCounts) -> IntPerClass:
-    """Return the place of each class among those that occur."""
-    return np.cumsum(bound.counts.sizes > 0) - 1

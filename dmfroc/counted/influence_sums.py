@@ -4,76 +4,52 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
-from dmfroc._kit.arrays import IntPerClass, IntPerRow, PerClass, PerRow, begins, divide
+from dmfroc._kit.arrays import IntPerClass, IntPerRow, begins, divide
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.counts import Counts
+from dmfroc.counted.engine import merged
 from dmfroc.inference.influences import Moments, moments_from_means, moments_of_sums
 from dmfroc.inference.tilt import PerUnit, StratumOfUnit
 from dmfroc.inference.units import Units, units_of_parts
 
 _POWERS = np.arange(1, 5)
 
+type Means = Float[np.ndarray, "*values"]
 
-@dataclass(frozen=True, eq=False)
-class GroupSums:
-    """Influences by group, and weights by group and class; sorted by group, then class."""
+
+class GroupSums(NamedTuple):
+    """Sums of weights, and of influences on each value, by group, then class."""
 
     names: NDArray[np.generic]  # of each part
     classes: Int[np.ndarray, " parts"]
-    weights: Float[np.ndarray, " parts"]
-    influences: Float[np.ndarray, "values parts"]
+    sums: Float[np.ndarray, "values_plus_1 parts"]
 
-    @classmethod
-    def from_rows(
-        cls,
-        names: NDArray[np.generic],
-        classes: IntPerRow,
-        weights: PerRow,
-        influences: Float[np.ndarray, "values n"],
-    ) -> GroupSums:
-        """Add up the rows of each group and class."""
-        order = np.lexsort((classes, names))
-        names, classes = names[order], classes[order]
+    def added_up(self) -> GroupSums:
+        """Add up the parts of each group and class."""
+        order = np.lexsort((self.classes, self.names))
+        names, classes = self.names[order], self.classes[order]
         starts = np.flatnonzero((begins(names) | begins(classes))[: len(order)])
-        return cls(
-            names[starts],
-            classes[starts],
-            np.add.reduceat(weights[order], starts),
-            np.add.reduceat(influences[:, order], starts, axis=1),
-        )
+        sums = np.add.reduceat(self.sums[:, order], starts, axis=1)
+        return GroupSums(names[starts], classes[starts], sums)
 
     def merged(self, other: GroupSums) -> GroupSums:
         """Return the sums of both."""
-        return GroupSums.from_rows(
-            np.concatenate([self.names, other.names]),
-            np.concatenate([self.classes, other.classes]),
-            np.concatenate([self.weights, other.weights]),
-            np.concatenate([self.influences, other.influences], axis=1),
-        )
-
-    def units(self, *, stratify: bool | None) -> Units:
-        """Return the groups as units whose rows are the parts."""
-        names, unit = np.unique(self.names, return_inverse=True)
-        if len(names) < 2:
-            raise ValueError(
-                f"groups has one group only, {names.tolist()[0]!r}: at least two are needed to see "
-                "how the measure varies"
-            )
-        place = np.unique(self.classes, return_inverse=True)[1]
-        return units_of_parts(unit, unit, place, self.weights, stratify=stratify)
+        both = zip(self, other, strict=True)
+        return GroupSums(*(np.concatenate(x, axis=-1) for x in both)).added_up()
 
 
 @dataclass(frozen=True, eq=False)
 class InfluenceSums:
-    """Sums of the first four powers of influences by class, and their sums by group."""
+    """Sums of the first four powers of influences by class, and sums by group."""
 
     powers: Float[np.ndarray, "4 values k"]
-    groups: GroupSums | None = None
+    by_group: GroupSums | None = None
 
     @classmethod
     def from_batch(
@@ -91,19 +67,14 @@ class InfluenceSums:
         for of_power in powers:
             product *= influences
             of_power[:] = [np.bincount(batch.true, row, n_classes) for row in product]
-        groups = None
-        if batch.groups is not None:
-            groups = GroupSums.from_rows(
-                batch.groups, batch.true.astype(int), batch.unit_weights, influences
-            )
-        return cls(powers, groups)
+        if batch.groups is None:
+            return cls(powers)
+        rows = np.vstack([batch.unit_weights, influences])
+        return cls(powers, GroupSums(batch.groups, batch.true, rows).added_up())
 
     def merged(self, other: InfluenceSums) -> InfluenceSums:
         """Return the sums of both."""
-        groups = self.groups
-        if groups is not None and other.groups is not None:
-            groups = groups.merged(other.groups)
-        return InfluenceSums(self.powers + other.powers, groups)
+        return InfluenceSums(self.powers + other.powers, merged([self.by_group, other.by_group]))
 
 
 def strata_of(counts: Counts, *, stratify: bool | None) -> Units:
@@ -142,15 +113,23 @@ class Spreads:
     @cached_property
     def units(self) -> Units:
         """The units: groups, or rows with known strata and nothing else."""
-        if self.sums.groups is not None:
-            return self.sums.groups.units(stratify=self.stratify)
+        if self.sums.by_group is not None:
+            names, classes, sums = self.sums.by_group
+            names, unit = np.unique(names, return_inverse=True)
+            if len(names) < 2:
+                raise ValueError(
+                    f"groups has one group only, {names.tolist()[0]!r}: at least two are needed to "
+                    "see how the measure varies"
+                )
+            place = np.unique(classes, return_inverse=True)[1]
+            return units_of_parts(unit, unit, place, sums[0], stratify=self.stratify)
         return strata_of(self.counts, stratify=self.stratify)
 
     @cached_property
     def moments(self) -> list[Moments]:
         """The moments of the influences on each of the values."""
         units = self.units
-        if self.sums.groups is not None:
+        if self.sums.by_group is not None:
             return moments_of_sums(self._sums_of_groups, units)
         sizes = self.counts.sizes
         occurs = sizes > 0
@@ -158,13 +137,8 @@ class Spreads:
         if len(units.sizes) < raw.shape[2]:
             raw = raw.sum(axis=2, keepdims=True)
         means = raw / units.sizes * units.sizes.astype(float) ** _POWERS[:, None, None]
-        first, second, third, fourth = means
-        return moments_from_means(
-            np.maximum(second - first**2, 0),
-            np.maximum(fourth - 4 * first * third + 6 * first**2 * second - 3 * first**4, 0),
-            self.totals_of_strata,
-            units,
-        )
+        variance, _, fourth = _about_mean(*means)
+        return moments_from_means(variance, fourth, self.totals_of_strata, units)
 
     def atoms(self, place: int) -> tuple[PerUnit, PerUnit, StratumOfUnit]:
         """Return influences on one of the values, of how many units they are, and their strata.
@@ -174,21 +148,20 @@ class Spreads:
         """
         units = self.units
         are_strata = units.has_fixed_sizes
-        if self.sums.groups is not None:
+        if self.sums.by_group is not None:
             of_groups = self._sums_of_groups[place]
             order = units.stratum[units.by_stratum] if are_strata else np.zeros(len(of_groups), int)
             return of_groups, np.ones(len(of_groups)), order
-        sizes = self.counts.sizes[self.counts.sizes > 0].astype(float)
-        raw = self.sums.powers[:, place, self.counts.sizes > 0]
-        raw = raw / self.drawn[self.counts.sizes > 0]
-        influences, shares = three_points(*raw)
+        occurs = self.counts.sizes > 0
+        sizes = self.counts.sizes[occurs].astype(float)
+        influences, shares = three_points(self.sums.powers[:, place, occurs] / self.drawn[occurs])
         stratum = np.repeat(np.arange(len(sizes)) * are_strata, 3)
         return influences.ravel(), (shares * sizes[:, None]).ravel(), stratum
 
     @cached_property
     def totals_of_strata(self) -> Float[np.ndarray, "values s"]:
         """The sums of the influences, by stratum."""
-        if self.sums.groups is not None:
+        if self.sums.by_group is not None:
             return self.units.totals(self._sums_of_groups)
         totals = self.totals[:, self.counts.sizes > 0]
         if len(self.units.sizes) < totals.shape[1]:
@@ -197,26 +170,31 @@ class Spreads:
 
     @cached_property
     def _sums_of_groups(self) -> Float[np.ndarray, "values u"]:
-        assert self.sums.groups is not None
-        units = self.units
-        return np.stack([units.sums(x)[units.by_stratum] for x in self.sums.groups.influences])
+        assert self.sums.by_group is not None
+        units, influences = self.units, self.sums.by_group.sums[1:]
+        return np.stack([units.sums(x)[units.by_stratum] for x in influences])
+
+
+def _about_mean(first: Means, second: Means, third: Means, fourth: Means) -> list[Means]:
+    """Return the means of the powers 2 to 4 about the mean from those of the powers 1 to 4."""
+    return [
+        np.maximum(second - first**2, 0.0),
+        third - 3 * first * second + 2 * first**3,
+        np.maximum(fourth - 4 * first * third + 6 * first**2 * second - 3 * first**4, 0.0),
+    ]
 
 
 def three_points(
-    first: PerClass, second: PerClass, third: PerClass, fourth: PerClass
+    means: Float[np.ndarray, "4 k"],
 ) -> tuple[Float[np.ndarray, "k 3"], Float[np.ndarray, "k 3"]]:
     """Return three values and their shares that have these means of powers, one the mean itself."""
-    variance = np.maximum(second - first**2, 0.0)
+    variance, third, fourth = _about_mean(*means)
     sd = np.sqrt(variance)
-    skewness = divide(third - 3 * first * second + 2 * first**3, sd**3, np)
-    kurtosis = divide(
-        fourth - 4 * first * third + 6 * first**2 * second - 3 * first**4, variance**2, np
-    )
+    skewness = divide(third, sd**3, np)
+    kurtosis = divide(fourth, variance**2, np)
     product = np.maximum(kurtosis - skewness**2, 1.0)  # Pearson's inequality, but for rounding
     above = (skewness + np.sqrt(skewness**2 + 4 * product)) / 2
     below = above - skewness
-    shares = np.stack(
-        [1 / (below * (above + below)), 1 - 1 / product, 1 / (above * (above + below))], axis=1
-    )
-    places = np.stack([-below, np.zeros(len(sd)), above], axis=1)
-    return first[:, None] + sd[:, None] * places, np.maximum(shares, 1e-12)
+    shares = [1 / (below * (above + below)), 1 - 1 / product, 1 / (above * (above + below))]
+    places = np.stack([-below, 0 * sd, above], axis=1)
+    return means[0][:, None] + sd[:, None] * places, np.maximum(np.stack(shares, axis=1), 1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from dmfroc._kit.arrays import IntPerClass, IntPerRow
 from dmfroc._kit.threads import check_stopped
@@ -23,9 +23,9 @@ from dmfroc.counted.batches import (
     hashes_by_place,
     rows_by_label,
 )
-from dmfroc.counted.bound import InfluenceTable, influences
+from dmfroc.counted.bound import BinnedValue, influences
 from dmfroc.counted.counts import Counts, Grid
-from dmfroc.counted.engine import State
+from dmfroc.counted.engine import State, merged
 from dmfroc.counted.influence_sums import InfluenceSums
 from dmfroc.counted.sample import RowSample
 from dmfroc.counted.sources import SourcePart
@@ -43,16 +43,13 @@ _MANY_TIMES = 4  # as many rows as those that wait were drawn before
 
 @dataclass(frozen=True)
 class Read[S: State]:
-    """What a pass has found, and what identifies the rows that it has read; None without rows."""
+    """What a pass has found, and what identifies the rows that it has read."""
 
-    content: Content | None
-    state: S | None
+    content: Content
+    state: S
 
     def merged(self, other: Read[S]) -> Read[S]:
         """Return what was found in both."""
-        if self.content is None or other.content is None:
-            return self if other.content is None else other
-        assert self.state is not None
         return Read(self.content.merged(other.content), self.state.merged(other.state))
 
 
@@ -62,7 +59,7 @@ def read_part[S: State](
     task: Callable[[Iterator[Batch]], S | None],
     *,
     by_place: bool = False,
-) -> Read[S]:
+) -> Read[S] | None:
     """Read and check the batches of a part for a task, which turns them into a state.
 
     With ``by_place`` the hashes of equal rows differ.
@@ -81,12 +78,12 @@ def read_part[S: State](
             if by_place:
                 hashes = hashes_by_place(batch.hashes, len(of_batch.rows), part.name, row)
                 batch = batch._replace(hashes=hashes)
-            content = of_batch if content is None else content.merged(of_batch)
+            content = merged([content, of_batch])
             yield batch
             row += sum(of_batch.rows)
 
     state = task(batches())
-    return Read(content, None if content is None else state)
+    return None if content is None or state is None else Read(content, state)
 
 
 @contextmanager
@@ -115,8 +112,6 @@ class LabelSet:
         TypeError
             If they are of different types.
         """
-        if not self.rows or not other.rows:
-            return self if self.rows else other
         here, there = ({type(label).__name__ for label in x.rows} for x in (self, other))
         if here != there:
             raise TypeError(
@@ -128,21 +123,21 @@ class LabelSet:
         return LabelSet(dict(both), self.where)
 
 
-def labels_of_part(part: SourcePart, fields: Fields) -> LabelSet:
+def labels_of_part(part: SourcePart, fields: Fields) -> LabelSet | None:
     """Find the labels that occur."""
-    labels = LabelSet({}, part.name)
+    labels: LabelSet | None = None
     row, label_alone = part.first_row, Fields(label=fields.label, scores=(), predicted=())
     for raw in part.batches(label_alone):
         with blaming(part, row) as where:
             if has_rows(raw, fields):
                 counts = LabelSet(rows_by_label(raw, fields), where)
                 row += sum(counts.rows.values())
-                labels = labels.merged(counts)
+                labels = merged([labels, counts])
     return labels
 
 
 def draw_rows(
-    batches: Iterator[Batch], n_classes: int, size: int | IntPerClass, limits: Hashes
+    batches: Iterator[Batch], size: int | IntPerClass, limits: Hashes
 ) -> RowSample | None:
     """Draw a sample of rows.
 
@@ -151,13 +146,13 @@ def draw_rows(
     drawn: RowSample | None = None
     waiting: RowSample | None = None
     for batch in batches:
-        sample = RowSample.from_batch(batch, n_classes, size, limits.copy())
+        sample = RowSample.from_batch(batch, size, limits.copy())
         waiting = sample if waiting is None else waiting.merged(sample)
         # Merging copies all rows: the few of one batch wait for those of others
         if drawn is None or _MANY_TIMES * len(waiting.count) >= len(drawn.count):
             drawn, waiting = waiting if drawn is None else drawn.merged(waiting), None
             np.minimum(limits, drawn.limits(), out=limits)
-    return drawn if drawn is None or waiting is None else drawn.merged(waiting)
+    return merged([drawn, waiting])
 
 
 def count(batches: Iterator[Batch], grids: dict[str, Grid]) -> Counts:
@@ -189,16 +184,17 @@ def add_rows(
     labels: Sequence[Label],
 ) -> RowTables | None:
     """Add up what each row adds to the tables of statistics."""
-    tables: RowTables | None = None
-    for batch in batches:
-        of_batch = {}
+
+    def of_batch(batch: Batch) -> RowTables:
+        tables = {}
         for name in classifiers:
             predictions = batch.predictions(name, labels)
             _check_probabilities(predictions)
             for bind in statistics:
-                of_batch[name, bind] = bind(predictions).count(predictions.sample_weight, np)
-        tables = RowTables(of_batch) if tables is None else tables.merged(RowTables(of_batch))
-    return tables
+                tables[name, bind] = bind(predictions).count(predictions.sample_weight, np)
+        return RowTables(tables)
+
+    return merged(map(of_batch, batches))
 
 
 def _check_probabilities(predictions: Predictions) -> None:
@@ -212,33 +208,28 @@ def _check_probabilities(predictions: Predictions) -> None:
 def sum_influences(
     batches: Iterator[Batch],
     grids: Mapping[str, Grid],
-    influence_tables: Mapping[str, Sequence[InfluenceTable]],
-    combinations: Float[np.ndarray, "values look_ups"],
+    values: Mapping[str, Sequence[BinnedValue]],
     labels: Sequence[Label],
     times: IntPerRow | None = None,
 ) -> InfluenceSums | None:
-    """Add up powers of influences, and of sums and differences of them.
+    """Add up powers of influences on the values of each classifier, then on every two's difference.
 
-    Parameters
-    ----------
-    batches : iterator of Batch
-    grids, influence_tables : dict
-        Of each classifier, in the order in which ``combinations`` has them in its columns.
-    combinations : numpy.ndarray of shape (values, look-ups)
-        What the sums are of.
-    labels : sequence of label
-    times : numpy.ndarray of int, optional
-        How many rows each row stands for.
+    Rows may stand for several, ``times`` as many.
     """
-    sums: InfluenceSums | None = None
-    n_classes = min(len(grid.cuts) for grid in grids.values())
-    for batch in batches:
-        of_rows = np.concatenate(
-            [
-                influences(x, batch, name, grids[name], labels)
-                for name, x in influence_tables.items()
-            ]
-        )
-        of_batch = InfluenceSums.from_batch(combinations @ of_rows, batch, n_classes, times)
-        sums = of_batch if sums is None else sums.merged(of_batch)
-    return sums
+    combinations = _with_differences([len(of_one) for of_one in values.values()])
+
+    def of_batch(batch: Batch) -> InfluenceSums:
+        of_rows = [
+            influences([x.influence_table for x in of_one], batch, name, grids[name], labels)
+            for name, of_one in values.items()
+        ]
+        of_values = combinations @ np.concatenate(of_rows)
+        return InfluenceSums.from_batch(of_values, batch, len(labels), times)
+
+    return merged(map(of_batch, batches))
+
+
+def _with_differences(n_values: Sequence[int]) -> np.ndarray:
+    """Return the combinations of several classifiers' values: each, and differences of two."""
+    of_each = np.split(np.eye(sum(n_values)), np.cumsum(n_values)[:-1])
+    return np.concatenate([*of_each, *(a - b for a, b in itertools.combinations(of_each, 2))])

@@ -48,16 +48,14 @@ class RowSample:
     count: Int[np.ndarray, " m"]
 
     @classmethod
-    def from_batch(
-        cls, batch: Batch, n_classes: int, size: int | IntPerClass, limits: Hashes
-    ) -> RowSample:
+    def from_batch(cls, batch: Batch, size: int | IntPerClass, limits: Hashes) -> RowSample:
         """Return the sample of one batch, of rows whose hashes do not exceed their class's limit.
 
         Whatever exceeds the largest hash of a full sample of other rows cannot be in that of all.
         """
         chosen = np.flatnonzero(batch.hashes <= limits.take(batch.true))
         rows = batch._replace(groups=None).some(chosen)
-        return cls(n_classes, size, rows, np.ones(len(chosen), np.int64))._distinct()
+        return cls(len(limits), size, rows, np.ones(len(chosen), np.int64))._distinct()
 
     @property
     def sizes(self) -> IntPerClass:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -51,7 +49,7 @@ from dmfroc.counted.passes import (
     sum_influences,
 )
 from dmfroc.counted.sample import RowSample, even_sizes, rows_per_class
-from dmfroc.counted.sources import SourcePart, parts_of
+from dmfroc.counted.sources import FramePart, ParquetPart, SourcePart, parts_of
 from dmfroc.inputs.labels import Label, factorize
 from dmfroc.inputs.messages import IN_MEMORY
 from dmfroc.inputs.predictions import Predictions
@@ -100,9 +98,10 @@ class Scan:
         by_place: bool = False,
     ) -> tuple[Content, S]:
         reading = partial(read_part, reader=self.reader, task=task, by_place=by_place)
-        read: Read[S] = map_reduce(reading, self.parts, self.scheduler, description)
-        if read.content is None or read.state is None:
+        read: Read[S] | None = map_reduce(reading, self.parts, self.scheduler, description)
+        if read is None:
             raise changed_error("there are no rows now")
+        self._check_first(read.content)
         return read.content, read.state
 
     def _run_again[S: State](
@@ -116,15 +115,16 @@ class Scan:
     def _rows_by_label(self) -> dict[Label, int]:
         def find() -> dict[Label, int]:
             task = partial(labels_of_part, fields=self.fields)
-            rows = map_reduce(task, self.parts, self.scheduler, "Labels").rows
-            if not rows:
+            labels = map_reduce(task, self.parts, self.scheduler, "Labels")
+            if labels is None:
                 raise ValueError(_NO_ROWS)
-            return rows
+            return labels.rows
 
         return self.checkpoint.kept("labels", find, rows_as_state, rows_from_state)
 
     @cached_property
-    def _reader_and_labels(self) -> tuple[BatchReader, tuple[Label, ...]]:
+    def reader(self) -> BatchReader:
+        """What reads batches: it knows all labels."""
         distinct = tuple(sorted(self._rows_by_label))
         for part in self.parts:
             for raw in part.batches(self.fields):
@@ -137,31 +137,25 @@ class Scan:
         raise changed_error("there are no rows now")
 
     @property
-    def reader(self) -> BatchReader:
-        """What reads batches: it knows all labels."""
-        return self._reader_and_labels[0]
-
-    @property
     def labels(self) -> tuple[Label, ...]:
         """The classes, in column order."""
-        return self._reader_and_labels[1]
+        return self.reader.classes
 
     @cached_property
     def _drawn(self) -> tuple[Content, RowSample]:
-        k = len(self.labels)
-        no_limits = np.full(k, np.iinfo(np.uint64).max)
-        task = partial(draw_rows, n_classes=k, size=rows_per_class(k), limits=no_limits)
+        find = partial(self._draw, rows_per_class(len(self.labels)), "Cut points")
+        drawn = self.checkpoint.kept("sample", find, sample_as_state, sample_from_state)
+        self._check_first(drawn[0])
+        return drawn
 
-        def find() -> tuple[Content, RowSample]:
-            content, sample = self._run(task, "Cut points")
-            self._check_first(content)
-            content.check_weights(sample.sizes)
-            return content, sample
-
-        content, sample = self.checkpoint.kept(
-            "sample", find, lambda drawn: sample_as_state(*drawn), sample_from_state
-        )
-        self._check_first(content)
+    def _draw(
+        self, size: int | IntPerClass, description: str, *, by_place: bool = False
+    ) -> tuple[Content, RowSample]:
+        """Draw a sample with so many rows of each class."""
+        no_limits = np.full(len(self.labels), np.iinfo(np.uint64).max)
+        task = partial(draw_rows, size=size, limits=no_limits)
+        content, sample = self._run(task, description, by_place=by_place)
+        content.check_weights(sample.sizes)
         return content, sample
 
     def _check_first(self, content: Content) -> None:
@@ -202,13 +196,8 @@ class Scan:
     @cached_property
     def counts(self) -> Counts:
         """The counts by column, bin and class."""
-        task = partial(count, grids=self.grids)
-        content, counts = self.checkpoint.kept(
-            "counts",
-            lambda: self._run_again(task, "Counts"),
-            lambda counted: counts_as_state(*counted),
-            counts_from_state,
-        )
+        find = partial(self._run_again, partial(count, grids=self.grids), "Counts")
+        content, counts = self.checkpoint.kept("counts", find, counts_as_state, counts_from_state)
         self.content.check_same(content)
         return counts
 
@@ -217,15 +206,14 @@ class Scan:
         """The counts of each classifier, ready for all measures."""
         bound = {}
         for name in self.classifiers:
-            drawn = self.sample.batch.predictions(name, self.labels)
-            given: Any = {"row_tables": self._row_tables[name]}
-            given |= {"are_probabilities": no_probabilities(drawn) is None}
-            bound[name] = BoundCounts(self.counts, self.grids[name], name, self.labels, **given)
+            message = no_probabilities(self.sample.batch.predictions(name, self.labels))
+            of_rows = self._row_tables, message is None
+            bound[name] = BoundCounts(self.counts, self.grids[name], name, self.labels, *of_rows)
         return bound
 
     @cached_property
-    def _row_tables(self) -> dict[str, dict[Any, Any]]:
-        return {name: {} for name in self.classifiers}
+    def _row_tables(self) -> dict[tuple[str, Any], Any]:
+        return {}
 
     def predictions(self, n: int = 1_000_000) -> Predictions | dict[str, Predictions]:
         """Return a sample of the rows in memory, for all that a scan refuses.
@@ -266,11 +254,7 @@ class Scan:
         size = even_sizes(integer("n", n, 2), rows)
         if (size[rows > 0] == 0).any():
             raise ValueError(f"n must be at least the number of classes, {k}, but it is {n}")
-        no_limits = np.full(k, np.iinfo(np.uint64).max)
-        task = partial(draw_rows, n_classes=k, size=size, limits=no_limits)
-        content, sample = self._run(task, "Sample", by_place=True)
-        self._check_first(content)
-        content.check_weights(sample.sizes)
+        content, sample = self._draw(size, "Sample", by_place=True)
         if content.form.has_groups:
             raise ValueError(
                 "rows of the scan belong together in groups, which a sample of rows would divide: "
@@ -287,16 +271,13 @@ class Scan:
 
     def values(self, measures: Sequence[Measure], classifier: str) -> list[BinnedValue]:
         """Return the values of measures for a classifier, with their influences."""
-        known = self._row_tables[classifier]
-        asked = [m for m in measures if m.adds_rows]
-        statistics = dict.fromkeys(m.statistic for m in asked if m.statistic is not None)
-        new = [x for x in statistics if x not in known]
+        asked: Any = dict.fromkeys(m.statistic for m in measures if m.adds_rows)
+        new = [x for x in asked if (classifier, x) not in self._row_tables]
         if new:
             task = partial(
                 add_rows, statistics=new, classifiers=self.classifiers, labels=self.labels
             )
-            for (name, statistic), table in self._run_again(task, "Rows")[1].tables.items():
-                self._row_tables[name][statistic] = table
+            self._row_tables.update(self._run_again(task, "Rows")[1].tables)
         return [self.bound[classifier].value(measure) for measure in measures]
 
     # Influences
@@ -308,25 +289,9 @@ class Scan:
 
         Of several classifiers, those of every two's differences follow, pair after pair.
         """
-        influence_tables = {
-            name: [v.influence_table for v in of_one] for name, of_one in values.items()
-        }
-        combinations = with_differences([len(of_one) for of_one in values.values()])
-        task = partial(
-            sum_influences,
-            grids=self.grids,
-            influence_tables=influence_tables,
-            combinations=combinations,
-            labels=self.labels,
-        )
+        task = partial(sum_influences, grids=self.grids, values=values, labels=self.labels)
         _, sums = self._run_again(task, "Influences")
         return Spreads(sums, self.counts.sizes, sums.powers[0], self.counts, stratify)
-
-
-def with_differences(n_values: Sequence[int]) -> np.ndarray:
-    """Return the combinations of several classifiers' values: each, and differences of two."""
-    of_each = np.split(np.eye(sum(n_values)), np.cumsum(n_values)[:-1])
-    return np.concatenate([*of_each, *(a - b for a, b in combinations(of_each, 2))])
 
 
 def scan(
@@ -412,15 +377,15 @@ def scan(
     if not (scheduler is None or (isinstance(scheduler, str) and scheduler)):
         raise TypeError(f"scheduler must be the address of a Dask scheduler, not {scheduler!r}")
     parts = parts_of(source)
-    is_table = hasattr(parts[0], "path") or hasattr(parts[0], "table")
+    is_table = isinstance(parts[0], ParquetPart | FramePart)
     if is_table and label is None:
         raise TypeError("label is missing: name the column of observed classes")
-    columns = {"label": label, "scores": scores, "predicted": predicted}
+    columns: dict[str, Any] = {"label": label, "scores": scores, "predicted": predicted}
     columns |= {"sample_weight": sample_weight, "groups": groups}
     given = [name for name, value in columns.items() if value is not None]
     if not is_table and given:
         raise TypeError(f"{', '.join(given)} name columns of tables, and batches have none")
-    fields = _fields(scores, predicted, label, sample_weight, groups)
+    fields = _fields(**columns)
     if not is_table:
         names = _classifiers_of(parts[0])
         nowhere = (None,) * len(names)
@@ -429,16 +394,12 @@ def scan(
         factor = factorize(labels, "labels", IN_MEMORY)
         labels = [factor.distinct[code] for code in factor.codes]
     cuts = _checked_cuts(cuts, fields.classifiers)
-    of_cuts = {
-        name: [x.shape, hashlib.sha256(np.ascontiguousarray(x)).hexdigest()]
-        for name, x in cuts.items()
-    }
     key = {
         "version of dmfroc": package_version(),
         "source": [part.identity for part in parts],
         "columns": fields,
         "labels": labels,
-        "n_bins or cuts": [n_bins, of_cuts],
+        "n_bins or cuts": [n_bins, {name: x.tolist() for name, x in cuts.items()}],
     }
     return Scan(parts, fields, labels, n_bins, cuts, scheduler, Checkpoint.at(checkpoint, key))
 
@@ -448,8 +409,8 @@ def _checked_cuts(cuts: Any, classifiers: Sequence[str]) -> dict[str, np.ndarray
     if cuts is None:
         return {}
     if not isinstance(cuts, Mapping):
-        return dict.fromkeys(classifiers, numbers("cuts", cuts))
-    if set(cuts) != set(classifiers) or classifiers == (ONLY,):
+        cuts = dict.fromkeys(classifiers, cuts)
+    elif set(cuts) != set(classifiers) or classifiers == (ONLY,):
         wanted = "an array" if classifiers == (ONLY,) else f"an array, or a dict of {classifiers}"
         raise ValueError(f"cuts must be {wanted}, but it is a dict of {list(cuts)}")
     return {name: numbers("cuts", cuts[name]) for name in classifiers}
@@ -462,28 +423,26 @@ def _fields(
         is_name = value is None or isinstance(value, str)
         return value if is_name else tuple(column_names("scores", value))
 
-    columns = {"label": label, "sample_weight": sample_weight, "groups": groups}
-    several = predicted.values() if isinstance(predicted, Mapping) else [predicted]
-    for argument, column in [*columns.items(), *(("predicted", column) for column in several)]:
+    if not isinstance(scores, Mapping):
+        scores, hard = {ONLY: scores}, {ONLY: predicted}
+    elif len(scores) < 2:
+        raise ValueError("scores as a dict must name the columns of two classifiers or more")
+    else:
+        hard = {} if predicted is None else predicted
+    if not isinstance(hard, Mapping) or set(hard) - set(scores):
+        raise TypeError("predicted must be a dict with names of classifiers, as scores is")
+    columns = [("label", label), ("sample_weight", sample_weight), ("groups", groups)]
+    for argument, column in [*columns, *(("predicted", column) for column in hard.values())]:
         if column is not None:
             instance(argument, column, str)
-    if isinstance(scores, Mapping):
-        if len(scores) < 2:
-            raise ValueError("scores as a dict must name the columns of two classifiers or more")
-        hard = {} if predicted is None else predicted
-        if not isinstance(hard, Mapping) or set(hard) - set(scores):
-            raise TypeError("predicted must be a dict with names of classifiers, as scores is")
-        return Fields(
-            tuple(map(str, scores)),
-            label,
-            tuple(names(value) for value in scores.values()),
-            tuple(hard.get(name) for name in scores),
-            sample_weight,
-            groups,
-        )
-    if predicted is not None:
-        instance("predicted", predicted, str)
-    return Fields((ONLY,), label, (names(scores),), (predicted,), sample_weight, groups)
+    return Fields(
+        tuple(map(str, scores)),
+        label,
+        tuple(map(names, scores.values())),
+        tuple(map(hard.get, scores)),
+        sample_weight,
+        groups,
+    )
 
 
 def _classifiers_of(part: SourcePart) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dmfroc._kit.options import function_of
 from dmfroc._kit.text import on_one_line
 from dmfroc.counted.batches import Fields
@@ -262,19 +264,16 @@ def _parts_of_files(files: Sequence[str], filesystem: Any) -> list[SourcePart]:
         )
     parts: list[SourcePart] = []
     for path in files:
-        _regular_file(path, filesystem)
+        identity = FileIdentity.at(path, filesystem)
         with _parquet_file(path, filesystem) as file:
             metadata = file.metadata
             sizes = [metadata.row_group(g).num_rows for g in range(metadata.num_row_groups)]
-        identity = FileIdentity.at(path, filesystem)
-        groups: list[int] = []
-        first, rows = 0, 0
-        for group, size in enumerate(sizes):
-            groups.append(group)
-            rows += size
-            if rows >= _ROWS_OF_PART or group == len(sizes) - 1:
-                parts.append(ParquetPart(path, tuple(groups), identity, filesystem, first))
-                groups, first, rows = [], first + rows, 0
+        starts = np.cumsum([0, *sizes])[:-1]
+        of_part = starts // _ROWS_OF_PART
+        for part in np.unique(of_part):
+            [groups] = np.nonzero(of_part == part)
+            place = tuple(groups.tolist()), identity, filesystem, int(starts[groups[0]])
+            parts.append(ParquetPart(path, *place))
     if not parts:
         raise ValueError("source is empty: its files have no rows")
     return parts

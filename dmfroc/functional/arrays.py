@@ -13,7 +13,7 @@ from jax import lax
 from jaxtyping import Array, Float, Int
 
 from dmfroc._kit.compiled import compiled, in_double_precision
-from dmfroc._kit.options import integer
+from dmfroc._kit.options import integer, is_traced
 from dmfroc.inputs.arrays import Rows, as_array, as_floats, check_distinct
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.score_doubts import are_complements, difference
@@ -51,7 +51,7 @@ def run_on(function: Callable[..., Any], data: Observations, *others: Any) -> An
     """
     found = run(function, *data[:3], *others)
     value = getattr(found, "auc", found)
-    if data.check is not None and (isinstance(value, jax.core.Tracer) or np.isnan(value)):
+    if data.check is not None and (is_traced(value) or np.isnan(value)):
         data.check()
     return found
 
@@ -63,9 +63,8 @@ def run(function: Callable[..., Any], *arrays: Any) -> Any:
     `dmfroc.measures.measure.WithOptions` is.
     """
     program = WithOptions(_of_type, function=function, dtype=jnp.result_type(float))
-    is_traced = any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(arrays))
     with in_double_precision():
-        if not is_traced:
+        if not any(map(is_traced, jax.tree.leaves(arrays))):
             return _without_derivatives(program)(*arrays)
         try:
             return _program(program)(*arrays)
@@ -172,7 +171,7 @@ def _refuse(primals: Any, tangents: Any) -> Any:
 
 def number_of_classes(n_classes: Any) -> int:
     """Check the number of classes, which fixes shapes."""
-    if isinstance(n_classes, jax.core.Tracer):
+    if is_traced(n_classes):
         raise TypeError(
             "n_classes must not be traced: give it to jax.jit by static_argnames='n_classes'"
         )
@@ -228,7 +227,7 @@ def observations(
                 f"{scores.dtype} of shape {scores.shape}"
             )
         if not are_probabilities:
-            if isinstance(scores, jax.core.Tracer):
+            if is_traced(scores):
                 scores = without_derivative(scores)
             if n_classes == 2:
                 with in_double_precision():
@@ -239,21 +238,17 @@ def observations(
             raise ValueError(
                 f"{of_weights} must have shape {(n,)}, but their shape is {weights.shape}"
             )
-    is_traced = any(isinstance(x, jax.core.Tracer) for x in (y, scores, weights))
-    known = [None if isinstance(x, jax.core.Tracer) else x for x in (y, scores, weights)]
+    given = y, scores, weights
+    known = [None if is_traced(x) else x for x in given]
 
-    def check_values() -> None:
-        host = [None if x is None else np.asarray(x) for x in known]
-        _check_values(names, *host, n_classes=n_classes, needs_all_classes=needs_all_classes)
-        wrong = wrong_probabilities(host[1]) if are_probabilities and host[1] is not None else 0
-        if wrong:
-            raise ValueError(f"scores: a measure of probabilities {wrong}")
-
+    check = functools.partial(
+        _check_values, known, names, n_classes, needs_all_classes, are_probabilities
+    )
     is_on_device = any(isinstance(x, jax.Array) for x in known)
-    if is_checked_later and is_on_device and not is_traced:
-        return Observations(y, scores, weights, check_values)
-    check_values()
-    return Observations(y, scores, weights)
+    if is_checked_later and is_on_device and not any(map(is_traced, given)):
+        return Observations(*given, check)
+    check()
+    return Observations(*given)
 
 
 def usable(
@@ -288,7 +283,7 @@ def array(name: str, x: Any) -> Any:
 
     Tensors of other libraries, such as torch and CuPy, are used where they are, without a copy.
     """
-    if isinstance(x, jax.core.Tracer):
+    if is_traced(x):
         x = jnp.copy(x)  # by `jax.vmap` it may be an array of NumPy, of a type not configured
     elif hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray | np.generic | jax.Array):
         with in_double_precision():
@@ -303,15 +298,14 @@ def array(name: str, x: Any) -> Any:
 
 
 def _check_values(
+    known: list[Any],
     names: tuple[str, str],
-    y: Any,
-    scores: Any,
-    weights: Any,
-    *,
     n_classes: int,
     needs_all_classes: bool,
+    are_probabilities: bool,
 ) -> None:
     """Refuse values that have no meaning, as far as they are known."""
+    y, scores, weights = (None if x is None else np.asarray(x) for x in known)
     if y is not None and not (y.min() >= 0 and y.max() < n_classes):
         row = int(np.argmax((y < 0) | (y >= n_classes)))
         raise ValueError(
@@ -323,6 +317,8 @@ def _check_values(
         if not is_finite.all():
             row = int(is_finite.argmin())
             raise ValueError(f"scores must be finite, but row {row} (counting from 0) is not")
+        if are_probabilities and (wrong := wrong_probabilities(scores)):
+            raise ValueError(f"scores: a measure of probabilities {wrong}")
     if weights is not None and not (
         np.isfinite(weights).all() and (weights >= 0).all() and weights.any()
     ):

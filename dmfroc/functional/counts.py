@@ -22,7 +22,6 @@ from jaxtyping import Array, Bool, Float, Int, UInt
 
 from dmfroc._kit.arrays import cumulative_sum, powers_of_two
 from dmfroc.functional.arrays import Classes, Scores, Value, Weights
-from dmfroc.measures.statistics.confusion import ConfusionCounts, ConfusionMatrix
 from dmfroc.measures.statistics.curves import CurveCounts, CurvePoints
 from dmfroc.measures.statistics.layout import FRACTIONS, LARGEST_WHOLE
 from dmfroc.measures.statistics.pairs import PairTable
@@ -71,14 +70,6 @@ def sums_by_class(
     return jnp.zeros(n_rows * n_classes).at[places].add(numbers).reshape(n_rows, n_classes)
 
 
-def confusion_matrix(
-    y: Classes, predicted: Classes, weights: Weights, n_classes: int
-) -> ConfusionMatrix:
-    """Count predicted against observed classes, which are the numbers 0, 1, ..."""
-    counts = ConfusionCounts(predicted * n_classes + y, tuple(range(n_classes)))
-    return counts.count(weights, jnp)
-
-
 def by_columns(
     function: Callable[[Int[Array, " columns"]], Any], columns: np.ndarray, n: int
 ) -> Any:
@@ -88,18 +79,12 @@ def by_columns(
     """
     most = _AT_ONCE[jax.default_backend() != "cpu"]
     n_parts = min(-(-len(columns) * n // most), len(columns))
-    policy = jax.checkpoint_policies.save_only_these_names("order", "changes")
     if n_parts == 1:
         return function(jnp.asarray(columns))
-    function = jax.checkpoint(function, policy=policy, prevent_cse=False)
-    at_once = -(-len(columns) // n_parts)
-    whole = len(columns) - len(columns) % at_once
-    parts = lax.map(function, jnp.asarray(columns[:whole]).reshape(-1, at_once))
-    found = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), parts)
-    if whole == len(columns):
-        return found
-    rest = function(jnp.asarray(columns[whole:]))
-    return jax.tree.map(lambda *x: jnp.concatenate(x), found, rest)
+    policy = jax.checkpoint_policies.save_only_these_names("order", "changes")
+    of_one = jax.checkpoint(lambda x: function(x[None]), policy=policy, prevent_cse=False)
+    found = lax.map(of_one, jnp.asarray(columns), batch_size=-(-len(columns) // n_parts))
+    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), found)
 
 
 def pair_table(
@@ -128,8 +113,8 @@ def projected_pair_table(
     """Count the pairs of observations of two classes in the order of the pair's projection."""
     n_classes = scores.shape[1]
     scores = _to_add(scores)
-    pools = _Pools.of(y, n_classes)
-    i, j = jnp.minimum(y[:, None], pools.other), jnp.maximum(y[:, None], pools.other)
+    other = _other_classes(y, n_classes)
+    i, j = jnp.minimum(y[:, None], other), jnp.maximum(y[:, None], other)
     if partition is None:
         projections = _at(scores, i) - _at(scores, j)
     else:
@@ -139,7 +124,8 @@ def projected_pair_table(
             return total + scores[:, column][:, None] * (matrix[j, column] - matrix[i, column])
 
         projections = lax.fori_loop(0, n_classes, add, jnp.zeros(i.shape))
-    runs, row, pair = pools.sorted(projections[..., None])
+    pair = i * (2 * n_classes - i - 1) // 2 + j - i - 1
+    runs, row, pair = _sorted_pools(projections[..., None], pair[..., None])
     is_first = y[row] == i.ravel()[runs.order]
     own = weights[row]
     first_weights, second_weights = jnp.where(is_first, own, 0.0), jnp.where(is_first, 0.0, own)
@@ -212,38 +198,30 @@ def curve_points(
     return counts.count(weights, jnp)
 
 
-class _Pools(NamedTuple):
-    """Each observation in the pools of its class with every other one."""
+def _other_classes(y: Classes, n_classes: int) -> Int[Array, "n k_minus_1"]:
+    """Return the classes that are not that of each observation."""
+    other = jnp.arange(n_classes - 1, dtype=np.int32)
+    return other + (other >= y[:, None]).astype(np.int32)
 
-    other: Int[Array, "n k_minus_1"]
-    pair: Int[Array, "n k_minus_1 #items"]  # number of the pair i < j
 
-    @classmethod
-    def of(cls, y: Classes, n_classes: int) -> _Pools:
-        other = jnp.arange(n_classes - 1, dtype=np.int32)
-        other = other + (other >= y[:, None]).astype(np.int32)
-        i, j = jnp.minimum(y[:, None], other), jnp.maximum(y[:, None], other)
-        return cls(other, (i * (2 * n_classes - i - 1) // 2 + j - i - 1)[..., None])
-
-    def sorted(
-        self, values: Float[Array, "n k_minus_1 items"]
-    ) -> tuple[Runs, Int[Array, " m"], Int[Array, " m"]]:
-        """Sort the values of all pools; return also the observation and the pair of each."""
-        per_row = values[0].size
-        pair = jnp.broadcast_to(self.pair, values.shape).ravel()
-        keys = _ordered_integers(values.ravel())
-        places = jnp.arange(keys.size, dtype=np.int32)
-        if keys.dtype.itemsize == 4:
-            packed = (pair.astype(np.uint64) << np.uint64(32)) | keys.astype(np.uint64)
-            packed, order = lax.sort((packed, places), num_keys=1)
-            changes = packed[1:] != packed[:-1]
-            pair = (packed >> np.uint64(32)).astype(np.int32)
-        else:  # by the values, then by the pairs
-            keys, order = lax.sort((keys, places), num_keys=1)
-            pair, again = lax.sort((pair[order], places), num_keys=1, is_stable=True)
-            keys, order = keys[again], order[again]
-            changes = (keys[1:] != keys[:-1]) | (pair[1:] != pair[:-1])
-        return _runs(order, changes), order // per_row, pair
+def _sorted_pools(
+    values: Float[Array, "n k_minus_1 items"], pair: Int[Array, "n k_minus_1 items"]
+) -> tuple[Runs, Int[Array, " m"], Int[Array, " m"]]:
+    """Sort values by pair, and each pair's; return also the observation and the pair of each."""
+    per_row, pair = values[0].size, pair.ravel()
+    keys = _ordered_integers(values.ravel())
+    places = jnp.arange(keys.size, dtype=np.int32)
+    if keys.dtype.itemsize == 4:
+        packed = (pair.astype(np.uint64) << np.uint64(32)) | keys.astype(np.uint64)
+        packed, order = lax.sort((packed, places), num_keys=1)
+        changes = packed[1:] != packed[:-1]
+        pair = (packed >> np.uint64(32)).astype(np.int32)
+    else:  # by the values, then by the pairs
+        keys, order = lax.sort((keys, places), num_keys=1)
+        pair, again = lax.sort((pair[order], places), num_keys=1, is_stable=True)
+        keys, order = keys[again], order[again]
+        changes = (keys[1:] != keys[:-1]) | (pair[1:] != pair[:-1])
+    return _runs(order, changes), order // per_row, pair
 
 
 def rate_table(
@@ -279,12 +257,12 @@ def rate_table(
     factors = factors / scale
 
     # Of each observation the score in the column of its class, and in that of the other class
-    pools = _Pools.of(y, n_classes)
-    others = _at(scores, pools.other)
+    other = _other_classes(y, n_classes)
+    others = _at(scores, other)
     own = jnp.broadcast_to(_at(scores, y[:, None]), others.shape)
-    of_own, of_other = (y[:, None], pools.other), (pools.other, y[:, None])
+    of_own, of_other = (y[:, None], other), (other, y[:, None])
     pair = jnp.stack([jnp.asarray(numbers)[x] for x in (of_own, of_other)], axis=-1)
-    runs, row, pair = pools._replace(pair=pair).sorted(jnp.stack([own, others], axis=-1))
+    runs, row, pair = _sorted_pools(jnp.stack([own, others], axis=-1), pair)
     is_first, is_own = y[row] == jnp.asarray(i)[pair], runs.order % 2 == 0
     mass = threshold_weights[row] * jnp.where(is_first, factors[0][pair], factors[1][pair])
     up_to = cumulative_sum(mass, jnp)

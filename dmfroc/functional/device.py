@@ -21,15 +21,15 @@ from dmfroc._kit.compiled import compiled, in_double_precision
 from dmfroc.functional.arrays import run
 from dmfroc.functional.measures import summarise
 from dmfroc.functional.resamples import drawn_values
-from dmfroc.functional.roc import area, curve_of, program_of
+from dmfroc.functional.roc import curve_of, program_of
 from dmfroc.inputs.arrays import OnDevice
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.bound import BoundMeasures, ValuesAndGradients
+from dmfroc.measures.bound import BoundMeasures, Summary, ValuesAndGradients
 from dmfroc.measures.measure import Measure, WithOptions
 from dmfroc.measures.statistics.curves import CURVES
 from dmfroc.measures.statistics.pairs import pair_counts
 from dmfroc.measures.statistics.projections import projected_pair_counts
-from dmfroc.multiclass.curve import MulticlassROC, curve_of_numbers
+from dmfroc.multiclass.curve import MulticlassROC, area, curve_of_numbers
 from dmfroc.multiclass.links import Link
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.multiclass.rates import CurveOptions, ordered_pairs
@@ -38,7 +38,7 @@ from dmfroc.multiclass.rates import CurveOptions, ordered_pairs
 @partial(
     jax.tree_util.register_dataclass,
     data_fields=["y", "scores", "beside"],
-    meta_fields=["function", "n_measures"],
+    meta_fields=["function", "summaries"],
 )
 @dataclass(frozen=True, eq=False)
 class MeasuresOnDevice(BoundMeasures):
@@ -48,26 +48,22 @@ class MeasuresOnDevice(BoundMeasures):
     scores: Any
     beside: Any  # further arrays
     function: WithOptions  # of classes, scores, weights and what is beside them
-    n_measures: int
+    summaries: tuple[Summary, ...]
 
     @property
     def n_values(self) -> int:
         """Number of measures."""
-        return self.n_measures
+        return len(self.summaries)
 
     def only(self, *places: int) -> MeasuresOnDevice:
         """Return some of the measures by themselves."""
-        if self.n_measures == len(places):
-            return self
-        options = self.function.keywords
-        known = options["summary"].keywords["summaries"]
-        summary = WithOptions(_together, summaries=tuple(known[x] for x in places))
-        function = WithOptions(self.function.func, **options | {"summary": summary})
-        return replace(self, function=function, n_measures=len(places))
+        return replace(self, summaries=tuple(self.summaries[x] for x in places))
 
     def __call__(self, weights: Float[Any, " n"]) -> Float[Array, " values"]:
         """Return the values, by arrays that may be traced."""
-        return jnp.reshape(self.function(self.y, self.scores, weights, *self.beside), (-1,))
+        summary = WithOptions(_together, summaries=self.summaries)
+        found = self.function(self.y, self.scores, weights, *self.beside, summary=summary)
+        return jnp.reshape(found, (-1,))
 
     def values(self, weights: PerRow) -> Float[np.ndarray, " values"]:
         """Return the values."""
@@ -94,7 +90,7 @@ _values: Any = compiled(MeasuresOnDevice.__call__)
 _values_and_gradients: Any = compiled(_differentiated)
 
 
-def _together(table: Any, xp: Any, summaries: tuple[Any, ...]) -> Any:
+def _together(table: Any, xp: Any, summaries: tuple[Summary, ...]) -> Any:
     """Return the numbers of several summaries of a table."""
     return xp.stack([summary(table, xp) for summary in summaries])
 
@@ -104,6 +100,7 @@ def bind(measures: Sequence[Measure], predictions: Predictions) -> MeasuresOnDev
     first, n_classes = measures[0], predictions.n_classes
     statistic, scores = first.statistic, predictions.scores
     beside: tuple[Any, ...]
+    summaries: Any
     is_projected = isinstance(statistic, partial) and statistic.func is projected_pair_counts
     is_whole = len(predictions.present) == n_classes and first.is_smooth
     if not (is_whole and isinstance(scores, OnDevice)):
@@ -113,24 +110,19 @@ def bind(measures: Sequence[Measure], predictions: Predictions) -> MeasuresOnDev
             options = curve_options_of(first)
             if options is None or options.rank > 1:
                 return None
-            function = program_of(options, n_classes, area)
+            function, summaries = program_of(options, n_classes, area), (area,)
             if function is None:
                 return None
             beside = _beside(options, predictions)
         elif statistic in (*CURVES, pair_counts) or is_projected:
-            function = WithOptions(
-                summarise,
-                statistic=statistic,
-                summary=WithOptions(_together, summaries=tuple(m.summary for m in measures)),
-                n_classes=n_classes,
-            )
-            beside = (
-                None if predictions.predicted is None else jnp.asarray(predictions.predicted),
-            )
+            function = WithOptions(summarise, statistic=statistic, n_classes=n_classes)
+            summaries = tuple(m.summary for m in measures)
+            hard = predictions.predicted
+            beside = (None if hard is None else jnp.asarray(hard),)
         else:
             return None
         y = jnp.asarray(predictions.true)
-    return MeasuresOnDevice(y, scores.values, beside, function, len(measures))
+    return MeasuresOnDevice(y, scores.values, beside, function, summaries)
 
 
 def _beside(options: CurveOptions, predictions: Predictions) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from jax import lax
 from jaxtyping import Array, Float
 
 from dmfroc._kit.compiled import compiled
-from dmfroc._kit.options import integer
+from dmfroc._kit.options import integer, is_traced
 from dmfroc._kit.threads import parallel_map
 from dmfroc.functional.arrays import array, run, wide
 from dmfroc.functional.counts import class_totals
@@ -79,30 +79,25 @@ def estimate(
     >>> print(f"{found.value:.3f} +- {found.standard_error:.3f}")
     0.734 +- 0.033
     """
-    if isinstance(function, Measure):
-        raise TypeError(
-            f"function must be one of arrays: take functools.partial(functional.value, measure), "
-            f"where the measure is {function.name}"
-        )
     arrays, options = (y, scores, weights), {"n_classes": n_classes, **options}
     program = _hashable(function, options)
     is_array = (x is None or hasattr(x, "__dlpack__") for x in arrays)
     if program is not None and all(is_array) and y is not None and scores is not None:
         # As one program, which returns NaN if an array has wrong values; then the slow path raises
         known = [None if x is None else array("scores", x) for x in arrays]
-        if not any(isinstance(x, jax.core.Tracer) for x in known):
+        if not any(map(is_traced, known)):
             found: ValueWithError = run(program, *known)
             if not np.isnan(found.value):
                 return found
-    return _estimate(y, scores, weights, function=function, **options)
+    return _estimate(*arrays, function=function, **options)
 
 
 def _hashable(function: Any, options: dict[str, Any]) -> WithOptions | None:
     """Return the program of a function of this package; None if it would be compiled anew."""
+    kind = function
     if isinstance(function, functools.partial):
-        options = function.keywords | options
-        function = WithOptions(function.func, *function.args)
-    kind = function.func if isinstance(function, functools.partial) else function
+        kind, options = function.func, function.keywords | options
+        function = WithOptions(kind, *function.args)
     if not getattr(kind, "__module__", "").startswith("dmfroc.functional"):
         return None
     program = WithOptions(_estimate, function=function, **options)
@@ -114,8 +109,13 @@ def _hashable(function: Any, options: dict[str, Any]) -> WithOptions | None:
 
 
 def _estimate(
-    y: Any, scores: Any, weights: Any, *, function: Any, n_classes: int, **options: Any
+    y: Any, scores: Any, weights: Any = None, *, function: Any, n_classes: int, **options: Any
 ) -> ValueWithError:
+    if isinstance(function, Measure):
+        raise TypeError(
+            f"function must be one of arrays: take functools.partial(functional.value, measure), "
+            f"where the measure is {function.name}"
+        )
     y = array("y", y)
     weights = jnp.ones(y.shape) if weights is None else jnp.asarray(weights)
 
@@ -217,7 +217,7 @@ def estimate_many(
                 f"{name} must be hashable, such as a number or a tuple, but it is of type "
                 f"{type(option).__name__}"
             )
-    program = WithOptions(_estimate_one, function=function, n_classes=n_classes, **options)
+    program = WithOptions(_estimate, function=function, n_classes=n_classes, **options)
     evaluate = _batches(program, batch_size)
     at_once = batch_size * _BATCHES_PER_TASK
 
@@ -231,12 +231,6 @@ def estimate_many(
     return ValueWithError(values, errors)
 
 
-def _estimate_one(
-    arrays: tuple[Array, ...], *, function: Callable[..., Any], **options: Any
-) -> ValueWithError:
-    return estimate(function, *arrays, **options)
-
-
 @functools.cache
 def _batches(program: WithOptions, batch_size: int) -> Callable[[Any], Any]:
-    return compiled(lambda arrays: lax.map(program, arrays, batch_size=batch_size))
+    return compiled(lambda sets: lax.map(lambda x: program(*x), sets, batch_size=batch_size))

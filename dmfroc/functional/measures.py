@@ -11,7 +11,6 @@ import numpy as np
 from dmfroc.functional.arrays import Value, observations, run_on, usable, wide
 from dmfroc.functional.counts import (
     by_columns,
-    confusion_matrix,
     curve_points,
     pair_table,
     predicted_classes,
@@ -22,7 +21,7 @@ from dmfroc.measures import curve_areas, probabilities, ranking
 from dmfroc.measures.measure import Measure, WithOptions
 from dmfroc.measures.ranking import Weighting
 from dmfroc.measures.registry import FACTORIES
-from dmfroc.measures.statistics.confusion import confusion_counts
+from dmfroc.measures.statistics.confusion import ConfusionCounts, confusion_counts
 from dmfroc.measures.statistics.curves import CURVES
 from dmfroc.measures.statistics.forecasts import RowSums, loss_numbers, probability_losses
 from dmfroc.measures.statistics.pairs import pair_counts
@@ -130,7 +129,8 @@ def summarise(
             predicted = predicted_classes(scores)
         else:
             predicted, weights = usable(y_pred, None, weights, n_classes)
-        table = confusion_matrix(y, predicted, weights, n_classes)
+        cells = ConfusionCounts(predicted * n_classes + y, tuple(range(n_classes)))
+        table = cells.count(weights, jnp)
     elif is_probability:
         table = RowSums(loss_numbers(wide(scores), y, jnp)).count(weights, jnp)
     elif statistic in CURVES:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import arviz_base
@@ -14,7 +13,8 @@ import numpy as np
 import numpyro
 import xarray
 from jax import lax
-from jaxtyping import Array, Float
+from jax.tree_util import Partial
+from jaxtyping import Array, Float, Int
 from numpyro import distributions as dist
 from numpyro.infer import Predictive
 
@@ -26,11 +26,12 @@ from dmfroc.inference.compiled_replicates import as_tree
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
-from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.measure import Measure, WithOptions, bind
 from dmfroc.multiclass.rates import DEFAULT_SHRINKAGE, ordered_pairs
 
 _NUMBERS_AT_ONCE = 1 << 16  # weights of the draws that are computed as one by a CPU
 _SCORES_AT_ONCE = 1 << 26  # and scores of those by any other device
+_SCORES_OF_OTHERS = 1 << 21  # of models without data
 
 
 def bootstrap_model(
@@ -106,47 +107,37 @@ def bootstrap_model(
     return _weights_model(bound, predictions, kind)
 
 
-@dataclass(frozen=True)
-class _WeightsModel:
-    """A model of weights drawn within classes; equal to others that need the same program."""
-
-    kind: str
-    sizes: tuple[tuple[int, int], ...]  # of the classes that occur, by place
-    n_scores: int
-    structure: Any  # of the data, and their shapes
-    shapes: tuple[Any, ...]
-    data: Any = field(compare=False)  # places of the rows by class, their weights, the measure
-
-    def __call__(self) -> None:
-        place_of_row, base, bound = self.data
-        by_class = []
-        for place, m in self.sizes:
-            if self.kind == "bootstrap":
-                # A multinomial vector of counts; NumPyro's Multinomial takes the square of the time
-                drawn = numpyro.sample(
-                    f"rows_{place}", dist.DiscreteUniform(0, m - 1).expand([m]).to_event(1)
-                )
-                by_class.append(jnp.zeros(m, np.int32).at[drawn].add(1))
-            else:
-                # Flat Dirichlet shares; Gamma variates, by which NumPyro draws them, are slower
-                drawn = numpyro.sample(
-                    f"exponential_{place}", dist.Exponential(1.0).expand([m]).to_event(1)
-                )
-                by_class.append(m * drawn / drawn.sum())
-        # Stored, since XLA would compute them anew wherever they are used
-        weights = lax.optimization_barrier(jnp.concatenate(by_class)[place_of_row].astype(float))
-        numpyro.deterministic("weights", weights)
-        numpyro.deterministic("value", run(_weighted_values, weights, base, bound))
-
-
-def _weights_model(bound: BoundMeasures, predictions: Predictions, kind: str) -> _WeightsModel:
+def _weights_model(bound: BoundMeasures, predictions: Predictions, kind: str) -> Partial:
+    """Return a model of weights drawn within classes: a tree, whose arrays a program takes."""
     # Not of 64 bits, whose conversion to 32 JAX keeps for both
     place_of_row = np.argsort(np.argsort(predictions.true, kind="stable")).astype(np.int32)
-    data = as_tree((place_of_row, predictions.sample_weight, bound), bound)
-    leaves, structure = jax.tree.flatten(data)
-    shapes = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves)
     sizes = tuple((int(k), int(predictions.class_counts[k])) for k in predictions.present)
-    return _WeightsModel(kind, sizes, predictions.scores.size, structure, shapes, data)
+    data = as_tree((place_of_row, predictions.sample_weight, bound), bound)
+    return Partial(WithOptions(_draw_weights, kind=kind, sizes=sizes), *data)
+
+
+def _draw_weights(
+    place_of_row: Int[Array, " n"],
+    base: Float[Array, " n"],
+    bound: BoundMeasures,
+    *,
+    kind: str,
+    sizes: tuple[tuple[int, int], ...],
+) -> None:
+    """Draw the weights of classes by place and size; their rows follow one another."""
+    # Rows, since NumPyro's Multinomial takes the square of the time; and flat Dirichlet shares by
+    # exponential numbers, since the Gamma variates by which NumPyro draws them are slower
+    are_rows, by_class = kind == "bootstrap", []
+    for place, m in sizes:
+        law: Any = dist.DiscreteUniform(0, m - 1) if are_rows else dist.Exponential(1.0)
+        name = f"{'rows' if are_rows else 'exponential'}_{place}"
+        drawn = numpyro.sample(name, law.expand([m]).to_event(1))
+        counts = jnp.zeros(m, np.int32).at[drawn].add(1) if are_rows else m * drawn / drawn.sum()
+        by_class.append(counts)
+    # Stored, since XLA would compute them anew wherever they are used
+    weights = lax.optimization_barrier(jnp.concatenate(by_class)[place_of_row].astype(float))
+    numpyro.deterministic("weights", weights)
+    numpyro.deterministic("value", run(_weighted_values, weights, base, bound))
 
 
 def _weighted_values(
@@ -248,31 +239,29 @@ def rates_model(
 
 @functools.lru_cache(maxsize=32)
 def _program(
-    model: Callable[[], None], *, with_weights: bool
+    structure: Any, shapes: tuple[Any, ...], *, with_weights: bool
 ) -> tuple[Callable[[Array, Any], dict[str, Array]], int, list[str]]:
-    """Return what draws from a model, how many draws at a time, and the names of its sites."""
+    """Return what draws from a model, how many draws at a time, and the names of its sites.
 
-    def filled(data: Any) -> Callable[[], None]:
-        return replace(model, data=data) if isinstance(model, _WeightsModel) else model
+    Models are alike if they are trees of one structure, with leaves of the same shapes.
+    """
 
-    def sites(data: Any) -> dict[str, Array]:
-        trace = numpyro.handlers.trace(numpyro.handlers.seed(filled(data), 0)).get_trace()
+    def sites(*leaves: Any) -> dict[str, Array]:
+        model = jax.tree.unflatten(structure, leaves)
+        trace = numpyro.handlers.trace(numpyro.handlers.seed(model, 0)).get_trace()
         return {name: site["value"] for name, site in trace.items()}
 
-    abstract = None
-    at_once = _SCORES_AT_ONCE >> 21
-    if isinstance(model, _WeightsModel):
-        abstract = jax.tree.unflatten(model.structure, model.shapes)
-        at_once = _SCORES_AT_ONCE // model.n_scores
     # To run the model, each of its operations would be compiled
-    shapes = jax.eval_shape(sites, abstract)
+    found = jax.eval_shape(sites, *shapes)
+    at_once = _SCORES_AT_ONCE // max((x.size for x in shapes), default=_SCORES_OF_OTHERS)
     if jax.default_backend() == "cpu":
-        at_once = _NUMBERS_AT_ONCE // max(site.size for site in shapes.values())
+        at_once = _NUMBERS_AT_ONCE // max(site.size for site in found.values())
     n_at_once = min(max(at_once, 1), 256)
-    names = [name for name in shapes if with_weights or name in ("value", "fpr", "tpr")]
+    names = [name for name in found if with_weights or name in ("value", "fpr", "tpr")]
 
-    def draw(keys: Array, data: Any) -> dict[str, Array]:
-        predictive = Predictive(filled(data), num_samples=1, return_sites=names)
+    def draw(keys: Array, leaves: Any) -> dict[str, Array]:
+        model = jax.tree.unflatten(structure, leaves)
+        predictive = Predictive(model, num_samples=1, return_sites=names)
         return jax.vmap(lambda key: jax.tree.map(lambda x: x[0], predictive(key)))(keys)
 
     return compiled(draw), n_at_once, names
@@ -323,14 +312,14 @@ def resample(
     known = random_state if isinstance(random_state, jax.Array) else None
     seed = 0 if known is not None else seed_of(random_state)
     with in_double_precision():
-        data, key_of_program = None, model
-        if isinstance(model, _WeightsModel):  # a program must not keep the data
-            data, key_of_program = model.data, replace(model, data=None)
-        draw, n_at_once, names = _program(key_of_program, with_weights=with_weights)
+        tree_of_model = model if isinstance(model, Partial) else Partial(model)
+        leaves, structure = jax.tree.flatten(tree_of_model)  # a program must not keep the data
+        shapes = jax.eval_shape(lambda *x: x, *leaves)
+        draw, n_at_once, names = _program(structure, shapes, with_weights=with_weights)
         key = jax.random.key(seed) if known is None else known
         # Each draw has a key of its own, however many are computed at a time
         starts = range(0, n_draws, n_at_once)
-        parts = [draw(_keys(key, first + jnp.arange(n_at_once)), data) for first in starts]
+        parts = [draw(_keys(key, first + jnp.arange(n_at_once)), leaves) for first in starts]
     draws: dict[str, Float[np.ndarray, "chain draw *shape"]] = {
         name: np.concatenate([np.asarray(part[name]) for part in parts])[None, :n_draws]
         for name in names

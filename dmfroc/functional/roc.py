@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
-from dmfroc._kit.options import is_one_of, unmasked
+from dmfroc._kit.options import is_one_of, is_traced, unmasked
 from dmfroc.functional.arrays import (
     Value,
     array,
@@ -163,7 +162,7 @@ def _checked(name: str, x: Any, most: float = np.inf) -> Any:
     x = array(name, unmasked(name, x))
     if name == "shrinkage" and x.ndim:
         raise ValueError(f"shrinkage must be one number, but its shape is {x.shape}")
-    if isinstance(x, jax.core.Tracer):
+    if is_traced(x):
         return x
     known = np.asarray(x)
     if not (np.isfinite(known).all() and (known >= 0).all() and (known <= most).all()):
@@ -356,8 +355,7 @@ def multiclass_roc(
     options = pair_weights, n_thresholds, shrinkage, threshold_pool
     summary = WithOptions(curve_of, rank=rank, link=link)
     program, shrinkage = _table_program(n_classes, options, preset, summary)
-    n_pairs = n_classes * (n_classes - 1)
-    check_rank_and_link(rank, link, (n_pairs, 2 * n_thresholds))
+    check_rank_and_link(rank, link, (n_classes * (n_classes - 1), 2 * n_thresholds))
     return _run(program, y, scores, weights, n_classes, pair_weights, shrinkage, threshold_weights)
 
 
@@ -405,7 +403,7 @@ def dmf_auc(
     """
     n_classes = number_of_classes(n_classes)
     options = pair_weights, n_thresholds, shrinkage, threshold_pool
-    program, shrinkage = _table_program(n_classes, options, preset, area)
+    program, shrinkage = _table_program(n_classes, options, preset, curve.area)
     if n_classes == 2:
         _checked("shrinkage", shrinkage)
         data = observations(y, scores, weights, n_classes, is_checked_later=True)
@@ -464,7 +462,7 @@ def _run(
                     "pair_weights must be 'equal', 'prevalence', a cost matrix or two matrices of "
                     f"shape {(n_classes, n_classes)}, but one has shape {matrix.shape}"
                 )
-            if not isinstance(matrix, jax.core.Tracer):
+            if not is_traced(matrix):
                 _checked("pair_weights", np.where(np.eye(n_classes), 0.0, matrix))
     return run_on(program, data, threshold_weights, matrices, shrinkage)
 
@@ -496,7 +494,7 @@ def _summarise_rates(
     table = rate_table(
         y, scores, weights, base, cells, _positive(wide(shrinkage)), n_thresholds, threshold_pool
     )
-    return summary(table)
+    return summary(table, jnp)
 
 
 def program_of(options: CurveOptions, n_classes: int, summary: Any) -> WithOptions | None:
@@ -508,11 +506,6 @@ def program_of(options: CurveOptions, n_classes: int, summary: Any) -> WithOptio
     return _table_program(n_classes, given, "default", summary)[0]
 
 
-def area(table: RateTable) -> Array:
-    """Return the area under the curve of the rates."""
-    return curve.area(table, jnp)
-
-
-def curve_of(table: RateTable, **options: Any) -> CenterOfRates:
+def curve_of(table: RateTable, xp: Any, **options: Any) -> CenterOfRates:
     """Return the curve of the rates."""
-    return _center(table.rates(jnp), table.cell_weights, table.shrinkage, **options)
+    return _center(table.rates(xp), table.cell_weights, table.shrinkage, **options)
