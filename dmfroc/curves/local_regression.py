@@ -165,10 +165,12 @@ def _polynomial_at_zero(
         degree = 0
     elif np.searchsorted(x, x[0] + tie, "right") >= np.searchsorted(x, x[-1] - tie, "left"):
         degree = 1
-    total, fit = w.sum(), 0.0
-    found: list[tuple[PerNeighbor, PerNeighbor, float, float]] = []
-    for power in (np.ones_like(x), x, x * x)[: degree + 1]:
-        at_zero = 0.0 if found else 1.0
+    total = w.sum()
+    fit = _inner(w, y) / total
+    y = y - fit
+    found: list[tuple[Any, PerNeighbor, float, float]] = [(1.0, w, total, 1.0)]
+    for exponent in range(1, degree + 1):
+        power, at_zero = x**exponent, 0.0
         # Twice, as one x may have nearly all the weight: then the first time is inexact
         for values, weighted, norm, value_at_zero in 2 * found:
             share = _inner(weighted, power) / norm
@@ -176,10 +178,10 @@ def _polynomial_at_zero(
             at_zero -= share * value_at_zero
         weighted = w * power
         norm = _inner(weighted, power)
-        if norm < _LEAST_SPREAD * total:
+        if norm <= _LEAST_SPREAD * total:
             break
         slope = _inner(weighted, y) / norm
         fit += slope * at_zero
         y = y - slope * power
         found.append((power, weighted, norm, at_zero))
-    return fit
+    return float(fit)
