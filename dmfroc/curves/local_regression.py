@@ -159,22 +159,24 @@ def _polynomial_at_zero(
     """Return the weighted least-squares polynomial at 0, by orthogonal polynomials.
 
     Their degree is lower where the x are too few, those closer than `tie` counting once. The x are
-    sorted and in [-1, 1].
+    sorted and in [-1, 1]; they are overwritten.
     """
     if x[-1] - x[0] <= tie:
         degree = 0
     elif np.searchsorted(x, x[0] + tie, "right") >= np.searchsorted(x, x[-1] - tie, "left"):
         degree = 1
+    squares = x * x if degree == 2 else None
     total = w.sum()
-    fit = _inner(w, y) / total
-    y = y - fit
-    found: list[tuple[Any, PerNeighbor, float, float]] = [(1.0, w, total, 1.0)]
+    slope = fit = _inner(w, y) / total
+    power: Any = 1.0
+    found = [(power, w, total, 1.0)]
     for exponent in range(1, degree + 1):
-        power, at_zero = x**exponent, 0.0
+        y = y - slope * power
+        power, at_zero = x if exponent == 1 else squares, 0.0
         # Twice, as one x may have nearly all the weight: then the first time is inexact
         for values, weighted, norm, value_at_zero in 2 * found:
             share = _inner(weighted, power) / norm
-            power = power - share * values
+            power -= share * values
             at_zero -= share * value_at_zero
         weighted = w * power
         norm = _inner(weighted, power)
@@ -182,6 +184,5 @@ def _polynomial_at_zero(
             break
         slope = _inner(weighted, y) / norm
         fit += slope * at_zero
-        y = y - slope * power
         found.append((power, weighted, norm, at_zero))
     return float(fit)
