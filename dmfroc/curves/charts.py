@@ -12,7 +12,6 @@ from typing import Literal, get_args
 
 import numpy as np
 
-import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.options import choice, nonnegative
 from dmfroc.curves.curve import Curve, Line, Projection, integrate
 from dmfroc.curves.points import Cases, Number, OperatingPoints, compute_by_class, count_points
@@ -24,6 +23,7 @@ Ends = tuple[tuple[Number, Number], tuple[Number, Number]]
 
 _FPR, _TPR = "False positive rate", "True positive rate"
 _SHARE, _INFORMEDNESS = "Share predicted positive", "Informedness"
+_TRAPEZOIDS: Literal["trapezoids"] = "trapezoids"
 
 
 def draw(
@@ -35,7 +35,7 @@ def draw(
     *,
     chance: Ends | None = None,
     break_even: Ends | None = None,
-    area: float | Literal["trapezoids"] | None = "trapezoids",
+    area: float | Literal["trapezoids"] | None = _TRAPEZOIDS,
 ) -> Curve:
     """Put points on a chart.
 
@@ -56,7 +56,7 @@ def draw(
         thresholds=points.thresholds,
         x_name=x_name,
         y_name=y_name,
-        area=integrate(x, y, "trapezoid") if area == "trapezoids" else area,
+        area=integrate(x, y, "trapezoid") if area == _TRAPEZOIDS else area,
         chance=None if chance is None else line(*chance),
         break_even=even,
         points=points,
@@ -67,14 +67,6 @@ def draw(
 def line(x: tuple[Number, Number], y: tuple[Number, Number]) -> Line:
     """Return the line between two points."""
     return Line(np.array(x, np.float64), np.array(y, np.float64))
-
-
-def _draw_informedness(kind: str, cases: Cases, projection: Projection, x_name: str) -> Curve:
-    """Return a curve of informedness, whose area is AUC - 1/2, half of the Gini coefficient."""
-    points = count_points(cases)
-    area = points.summarise(curve_summaries.gini) / 2
-    chance = (0, 1), (0, 0)
-    return draw(kind, points, projection, x_name, _INFORMEDNESS, chance=chance, area=area)
 
 
 # The maps
@@ -195,8 +187,7 @@ def delta_pn_curve(cases: Cases) -> Curve:
 
 def draw_roc(points: OperatingPoints) -> Curve:
     """Put points on the ROC chart."""
-    area = points.summarise(curve_summaries.roc_area)
-    return draw("roc", points, _ROC, _FPR, _TPR, chance=((0, 1), (0, 1)), area=area)
+    return draw("roc", points, _ROC, _FPR, _TPR, chance=((0, 1), (0, 1)))
 
 
 @compute_by_class
@@ -269,7 +260,7 @@ def boc_curve(cases: Cases) -> Curve:
     >>> round(best.value, 4), best.thresholds
     (0.6667, array([0.6]))
     """
-    return _draw_informedness("boc", cases, _BOC, _FPR)
+    return draw("boc", count_points(cases), _BOC, _FPR, _INFORMEDNESS, chance=((0, 1), (0, 0)))
 
 
 @compute_by_class
@@ -411,13 +402,12 @@ def cumulative_gains_curve(cases: Cases) -> Curve:
 
 
 def _draw_lift(kind: str, points: OperatingPoints, scale: LiftScale) -> Curve:
-    y_name, chance, height = {
-        "recall": (_TPR, (0, 1), 1.0),
-        "counts": ("True positives", (0, points.positives), points.positives),
-        "factor": ("Lift", (1, 1), None),
+    y_name, chance = {
+        "recall": (_TPR, (0, 1)),
+        "counts": ("True positives", (0, points.positives)),
+        "factor": ("Lift", (1, 1)),
     }[scale]
-    area = None if height is None else height * points.summarise(curve_summaries.lift_area)
-    projection = partial(_lift, scale=scale)
+    projection, area = partial(_lift, scale=scale), None if scale == "factor" else _TRAPEZOIDS
     return draw(kind, points, projection, _SHARE, y_name, chance=((0, 1), chance), area=area)
 
 
@@ -451,7 +441,7 @@ def bift_curve(cases: Cases) -> Curve:
     >>> round(curve.area, 4)
     0.3333
     """
-    return _draw_informedness("bift", cases, _BIFT, _SHARE)
+    return draw("bift", count_points(cases), _BIFT, _SHARE, _INFORMEDNESS, chance=((0, 1), (0, 0)))
 
 
 @compute_by_class

@@ -18,12 +18,15 @@ Rule = Literal["left", "trapezoid", "right"]
 Projection = Callable[[OperatingPoints], tuple[PerThreshold, PerThreshold]]
 """Where a chart puts operating points: one x and one y for each."""
 
+PerPoint = Float[np.ndarray, " p"]
+"""One number for each point of a line."""
+
 
 class Line(NamedTuple):
     """A line on a chart, through the given points."""
 
-    x: Float[np.ndarray, " p"]
-    y: Float[np.ndarray, " p"]
+    x: PerPoint
+    y: PerPoint
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

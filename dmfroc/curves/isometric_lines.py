@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.options import choice, numbers, positive
-from dmfroc.curves.curve import Curve, check_curve
+from dmfroc.curves.curve import Curve, PerPoint, check_curve
 from dmfroc.curves.points import Number, OperatingPoints
 from dmfroc.results.result import AttributeTables
 
@@ -26,7 +26,7 @@ _INFORMEDNESS: IsometricMeasure = "informedness"
 _USUAL: dict[str, IsometricMeasure] = {
     **dict.fromkeys(("pn", "delta_pn", "roc", "boc", "det", "lift", "gains"), _INFORMEDNESS),
     "bift": "accuracy",
-    "accuracy": "informedness",
+    "accuracy": _INFORMEDNESS,
     "bprd": "accuracy",
     "pr": "mean_of_precision_and_recall",
     "reciprocal_pr": "f_beta",
@@ -51,8 +51,8 @@ class Isometric(AttributeTables):
 
     measure: IsometricMeasure
     value: float
-    x: Float[np.ndarray, " p"]
-    y: Float[np.ndarray, " p"]
+    x: PerPoint
+    y: PerPoint
 
     def __repr__(self) -> str:
         return f"Isometric({self.measure} = {self.value:.4g})"
@@ -126,14 +126,13 @@ def isometrics(
 
 def _rates(
     measure: IsometricMeasure, value: float, points: OperatingPoints, beta: Number
-) -> tuple[Float[np.ndarray, " p"], Float[np.ndarray, " p"]]:
+) -> tuple[PerPoint, PerPoint]:
     """Return false and true positive rates with the given value of the measure."""
     skew = points.negatives / points.positives
-    if measure == "informedness":
-        fpr = _between(max(0.0, -value), min(1.0, 1 - value))
-        return fpr, fpr + value
-    if measure == "accuracy":
+    if measure in ("informedness", "accuracy"):
         correct = value * points.total / points.positives  # tpr + skew (1 - fpr)
+        if measure == "informedness":  # as if there were as many negatives as positives
+            skew, correct = 1.0, 1 + value
         fpr = _between(max(0.0, 1 - correct / skew), min(1.0, 1 - (correct - 1) / skew))
         return fpr, correct - skew * (1 - fpr)
     if not 0 < value <= 1:
@@ -154,5 +153,5 @@ def _rates(
         return tpr * (1 / (2 * value - tpr) - 1) / skew, tpr
 
 
-def _between(low: float, high: float) -> Float[np.ndarray, " p"]:
+def _between(low: float, high: float) -> PerPoint:
     return np.linspace(low, high, _N_POINTS) if low <= high else np.empty(0)

@@ -159,36 +159,30 @@ def _polynomial_at_zero(
     """Return the weighted least-squares polynomial at 0, by orthogonal polynomials.
 
     Their degree is lower where the x are too few, those closer than `tie` counting once. The x are
-    sorted and in [-1, 1]; they and the y are overwritten.
+    sorted and in [-1, 1]; they are overwritten.
     """
-    total = w.sum()
-    mean = _inner(w, y) / total
     if x[-1] - x[0] <= tie:
-        return float(mean)
-    between = np.searchsorted(x, x[0] + tie, "right") < np.searchsorted(x, x[-1] - tie, "left")
-    squares = x * x if degree == 2 and between else None
-    y = y - mean
-    linear, linear_at_zero = x, 0.0
-    for _ in range(2):  # twice, as one x may have nearly all the weight: then the mean is inexact
-        mean_x = _inner(w, linear) / total
-        linear -= mean_x
-        linear_at_zero -= mean_x
-    weighted = w * linear
-    norm = _inner(weighted, linear)
-    if norm <= _LEAST_SPREAD * total:
-        return float(mean)
-    slope = _inner(weighted, y) / norm
-    at_zero = mean + slope * linear_at_zero
-    if squares is None:
-        return float(at_zero)
-    y -= slope * linear
-    quadratic, quadratic_at_zero = squares, 0.0
-    for _ in range(2):
-        level, tilt = _inner(w, quadratic) / total, _inner(weighted, quadratic) / norm
-        quadratic -= level + tilt * linear
-        quadratic_at_zero -= level + tilt * linear_at_zero
-    weighted = w * quadratic
-    norm = _inner(weighted, quadratic)
-    if norm > _LEAST_SPREAD * total:
-        at_zero += _inner(weighted, y) / norm * quadratic_at_zero
-    return float(at_zero)
+        degree = 0
+    elif np.searchsorted(x, x[0] + tie, "right") >= np.searchsorted(x, x[-1] - tie, "left"):
+        degree = 1
+    squares = x * x if degree == 2 else None
+    total = w.sum()
+    slope = fit = _inner(w, y) / total
+    power: Any = 1.0
+    found = [(power, w, total, 1.0)]
+    for exponent in range(1, degree + 1):
+        y = y - slope * power
+        power, at_zero = x if exponent == 1 else squares, 0.0
+        # Twice, as one x may have nearly all the weight: then the first time is inexact
+        for values, weighted, norm, value_at_zero in 2 * found:
+            share = _inner(weighted, power) / norm
+            power -= share * values
+            at_zero -= share * value_at_zero
+        weighted = w * power
+        norm = _inner(weighted, power)
+        if norm <= _LEAST_SPREAD * total:
+            break
+        slope = _inner(weighted, y) / norm
+        fit += slope * at_zero
+        found.append((power, weighted, norm, at_zero))
+    return float(fit)

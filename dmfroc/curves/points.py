@@ -68,12 +68,6 @@ class Cases:
         """The cases with the probability of the positive class if that of the other was given."""
         return replace(self, scores=self.scores + (self.direction == "<="), direction=">=")
 
-    def __post_init__(self) -> None:
-        counted = self.weights > 0
-        if not counted.all():
-            for name in ("is_positive", "scores", "weights"):
-                object.__setattr__(self, name, getattr(self, name)[counted])
-
 
 class ByClass[T](Protocol):
     """Computes something for one class, or by class or pair of classes if ``multi_class`` is given.
@@ -163,11 +157,11 @@ def one_class[T](compute: Callable[[Cases], T], predictions: Predictions, pos_la
 
 
 def _select_cases(predictions: Predictions, positive: int, negative: int | None = None) -> Cases:
-    """Return the cases of one class and of another, or of all others."""
-    label, rows = predictions.labels[positive], np.ones(predictions.n_observations, bool)
+    """Return the cases of one class and of another, or of all others, that have a weight."""
+    label, rows = predictions.labels[positive], predictions.sample_weight > 0
     if negative is not None:
         label = label, predictions.labels[negative]
-        rows = np.isin(predictions.true, [positive, negative])
+        rows &= np.isin(predictions.true, [positive, negative])
     return Cases(
         label=label,
         is_positive=predictions.true[rows] == positive,

@@ -24,10 +24,8 @@ def _reciprocal_pr(points: OperatingPoints) -> Coordinates:
 
 
 def _log_pr(points: OperatingPoints) -> Coordinates:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # The logarithm of one is 0, and not -0
-        recall, precision = (0.0 - np.log2(rate) for rate in _PR(points))
-        return recall, precision
+    x, y = _reciprocal_pr(points)
+    return np.log2(x), np.log2(y)
 
 
 @compute_by_class

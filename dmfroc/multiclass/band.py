@@ -169,7 +169,13 @@ def band_around(
     Bretz and Westfall (2008), Simultaneous inference in general parametric models,
     doi:10.1002/bimj.200810425.
     """
-    return band_from_rates(curve, _rates_of(options, sample), level, kind)
+    predictions, units = sample
+    statistic, summary = _rates_and_summary(options, predictions)
+    values, influences = values_and_influences(statistic, summary, predictions.sample_weight)
+    shares = class_shares(statistic.counted, statistic.cell_weights, len(predictions.present))
+    if units.weights is not None:
+        influences, units = _with_target(influences, units, units.weights)
+    return band_from_rates(curve, CurveRates(values, influences, shares, units), level, kind)
 
 
 def band_from_rates(
@@ -184,7 +190,7 @@ def band_from_rates(
     below, above = _distances(interior, tpr, points)
     low, high = _widened_to_monotone(np.maximum(tpr - below, 0), np.minimum(tpr + above, 1))
     return CurveBand(
-        fpr=np.concatenate([[0], interior, [1]]),
+        fpr=GRID,
         tpr=np.concatenate([[0], tpr, [1]]),
         low=np.concatenate([[0], low, [1]]),
         high=np.concatenate([high[:1], high, [1]]),
@@ -215,16 +221,6 @@ def _rates_and_summary(
     if statistic.is_sample:
         raise ValueError("a band of the curve needs all pairs of classes: leave n_pairs out")
     return statistic, rates_at_thresholds(options.rank if len(predictions.present) > 2 else 1)
-
-
-def _rates_of(options: CurveOptions, sample: Sample) -> CurveRates:
-    predictions, units = sample
-    statistic, summary = _rates_and_summary(options, predictions)
-    values, influences = values_and_influences(statistic, summary, predictions.sample_weight)
-    shares = class_shares(statistic.counted, statistic.cell_weights, len(predictions.present))
-    if units.weights is not None:
-        influences, units = _with_target(influences, units, units.weights)
-    return CurveRates(values, influences, shares, units)
 
 
 def _with_target(
@@ -303,9 +299,9 @@ def class_shares(
     counted: PairsOfClasses, cell_weights: Float[np.ndarray, "q 2 1"], n_classes: int
 ) -> Float[np.ndarray, "2 c"]:
     """Return each class's share in the curve's false (row 0) and true (row 1) positive rates."""
-    weights = cell_weights[..., 0]
-    counted = counted.reshape(-1, 2)[-len(weights) :]
-    shares = [np.bincount(counted[:, i], weights[:, i], n_classes) for i in (1, 0)]
+    shares = [
+        np.bincount(counted[..., i].ravel(), cell_weights[:, i, 0], n_classes) for i in (1, 0)
+    ]
     return np.stack([share / share.sum() for share in shares])
 
 
@@ -332,11 +328,8 @@ def rate_intervals(
     unseen = float((shares[counted] * (1 - (1 - level) ** (1 / n_effective))).max())
     low, high = np.empty_like(rates), np.empty_like(rates)
     for t, (rate, influence) in enumerate(zip(rates, influences, strict=True)):
-        of_rates = moments_of(influence, units)
-        variances, kurtoses = of_rates.variances[strata], of_rates.kurtoses[strata]
-        moments = Moments(sizes, variances, kurtoses)
-        scale = moments.spread.scale
-        freedom = replace(moments, kurtoses=np.zeros_like(kurtoses)).spread.degrees_of_freedom
+        variances = moments_of(influence, units).variances[strata]
+        scale, freedom = Moments(sizes, variances, np.zeros(len(sizes))).spread
         if min(scale, rate, 1 - rate) <= NO_VARIATION:
             low[t], high[t] = (1 - unseen) * rate, (1 - unseen) * rate + unseen
         else:

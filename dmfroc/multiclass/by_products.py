@@ -25,7 +25,9 @@ from dmfroc.multiclass.rank_one import (
     INNERMOST_RATE,
     Adjoint,
     Center,
+    ColumnEffect,
     Derivatives,
+    RowEffect,
     alternate_with,
     guessed_columns,
     in_scale,
@@ -34,12 +36,6 @@ from dmfroc.multiclass.rank_one import (
     sigmoid,
     stepped_columns,
 )
-
-ColumnEffect = Float[np.ndarray, " q"]
-"""One number for each column."""
-
-RowEffect = Float[np.ndarray, "halves t"]
-"""One number for each half of a column and threshold."""
 
 PerHalf = Float[np.ndarray, "q halves"]
 """One number for each half of each column."""
@@ -58,7 +54,7 @@ class _Nodes(NamedTuple):
     effects: Float[np.ndarray, " m"]
     coefficients: Float[np.ndarray, "m m"]  # of Chebyshev polynomials, from values at the nodes
 
-    def basis(self, column_effect: Float[np.ndarray, " b"]) -> Float[np.ndarray, "b m"]:
+    def basis(self, column_effect: ColumnEffect) -> Float[np.ndarray, "b m"]:
         """Return what interpolates at these column effects, from values at the nodes."""
         x = (np.log(column_effect) - self.middle) / self.half
         return chebvander(x, len(self.effects) - 1) @ self.coefficients
@@ -78,14 +74,8 @@ def _joined(function: Callable[[slice], np.ndarray], n_columns: int) -> np.ndarr
 
 def _summed(function: Callable[[slice], np.ndarray], n_columns: int) -> np.ndarray:
     """Return the sum of what a function makes of blocks of columns."""
-
-    def sum_over(blocks: list[slice]) -> np.ndarray:
-        total = function(blocks[0])
-        for block in blocks[1:]:
-            total += function(block)
-        return total
-
-    return np.sum(parallel_map(sum_over, _tasks(n_columns)), axis=0)
+    parts: Any = parallel_map(lambda blocks: sum(map(function, blocks)), _tasks(n_columns))
+    return np.sum(parts, axis=0)
 
 
 def _tasks(n_columns: int) -> list[list[slice]]:
@@ -121,7 +111,7 @@ class Products:
         means = self._weighted_sums(self.weights) / self.weights.sum(axis=0)[:, None]
         row_effect = logit(means, np)
 
-        def columns(block: slice) -> Float[np.ndarray, " b"]:
+        def columns(block: slice) -> ColumnEffect:
             weights = self.weights[block]
             sums = (weights * self._block_times(block, self.counts[block], row_effect)).sum(axis=1)
             return guessed_columns(row_effect, weights[..., None], sums, self.shrinkage, np)
@@ -133,11 +123,10 @@ class Products:
         """Fit the model."""
         column_weight = self.shrinkage + self.counts.shape[2] * self.weights.sum(axis=1)
         row_weight = self.weights.sum(axis=0)[:, None]
-        sums: list[RowEffect] = []  # over columns, after the last step
+        sums = [self._weighted_sums(self.weights * start[1][:, None])]  # after the last step
 
         def over_columns(row_effect: Any, column_effect: Any) -> Derivatives:
-            known = sums.pop() if sums else None
-            return self._over_columns(row_effect, column_effect, known)
+            return self._over_columns(row_effect, column_effect, sums.pop())
 
         def step_columns(*effects_and_relaxation: Any) -> tuple[Derivatives, Any]:
             derivatives, stepped, stepped_sums = self._step_columns(*effects_and_relaxation)
@@ -196,15 +185,13 @@ class Products:
         return nodes.interpolate(at_nodes, solution.column_effect)
 
     def _over_columns(
-        self, row_effect: RowEffect, column_effect: ColumnEffect, sums: RowEffect | None = None
+        self, row_effect: RowEffect, column_effect: ColumnEffect, sums: RowEffect | float
     ) -> Derivatives:
         """Return the derivatives of the objective with respect to the row effects.
 
-        ``sums`` are those over columns of weights, column effects and rates, if they are known.
+        ``sums`` are those over columns of weights, column effects and rates.
         """
         nodes = _nodes_for(column_effect)
-        if sums is None:
-            sums = self._weighted_sums(self.weights * column_effect[:, None])
         at_nodes = _summed(
             lambda block: self.weights[block].T @ nodes.basis(column_effect[block]),
             len(column_effect),
@@ -275,8 +262,8 @@ class Products:
             column_curvature = _joined(
                 lambda block: block_derivatives(block, 0).curvature, len(column_effect)
             )
-            no_sums = np.zeros_like(row_effect)  # curvature has nothing to do with the rates
-            row_curvature = self._over_columns(row_effect, column_effect, no_sums).curvature
+            # Curvature has nothing to do with the rates
+            row_curvature = self._over_columns(row_effect, column_effect, 0.0).curvature
             eliminated = coupling.square(column_curvature)
         scale = 1 / np.sqrt(row_curvature.ravel())
         system = np.eye(n_rows) - scale[:, None] * eliminated * scale
@@ -314,13 +301,13 @@ class _Coupling:
         smooth = fitted + eta * fitted * (1 - fitted)
         return cls(cells, solution.column_effect, nodes, smooth)
 
-    def __matmul__(self, x: Float[np.ndarray, " rows"]) -> ColumnEffect:
+    def __matmul__(self, x: RowEffect) -> ColumnEffect:
         rows = x.reshape(self.smooth.shape[:2])
         at_nodes = (rows[..., None] * self.smooth).sum(axis=1)
         smooth = self.nodes.interpolate(at_nodes, self.column_effect)
         return (self.cells.weights * (smooth - self.cells.times(rows))).sum(axis=1)
 
-    def __rmatmul__(self, y: ColumnEffect) -> Float[np.ndarray, " rows"]:
+    def __rmatmul__(self, y: ColumnEffect) -> RowEffect:
         factors = self.cells.weights * y[:, None]
 
         def in_block(block: slice) -> np.ndarray:

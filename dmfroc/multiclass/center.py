@@ -14,7 +14,15 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import AnyArray, Scalar
 from dmfroc._kit.global_state import undisturbed
 from dmfroc.multiclass.by_products import Products
-from dmfroc.multiclass.rank_one import CellwiseRates, Center, drawn_in, first_guess
+from dmfroc.multiclass.rank_one import (
+    CellWeights,
+    CellwiseRates,
+    Center,
+    ColumnEffect,
+    RowEffect,
+    drawn_in,
+    first_guess,
+)
 
 _MAX_SWEEPS = 1000
 FEW_CELLS = 1 << 17  # to fit which takes a twentieth of the time of compiling the fit
@@ -45,9 +53,9 @@ def fit_problem(problem: Problem) -> Center:
 
 def center(
     rates: Float[AnyArray, " q *row"],
-    weights: Float[AnyArray, " #q *#row"],
+    weights: CellWeights,
     shrinkage: float | int | Scalar,
-    start: tuple[Float[AnyArray, "*row"], Float[AnyArray, " q"]] | None = None,
+    start: tuple[RowEffect, ColumnEffect] | None = None,
     max_sweeps: int = _MAX_SWEEPS,
     xp: Any = np,
 ) -> Center:

@@ -22,8 +22,11 @@ from dmfroc.inputs.predictions import Predictions
 PairWeights = Any
 """``"equal"``, ``"prevalence"``, a cost matrix, or two matrices (of TPR and of FPR weights)."""
 
-PairsOfClasses = Int[np.ndarray, "g p 2"]
+PairsOfClasses = Int[AnyArray, "g p 2"]
 """Both classes of each pair, by their places, in groups of pairs."""
+
+Costs = Float[np.ndarray, "k k"]
+"""A number for each ordered pair of classes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +94,7 @@ def weights_of_pairs(
     return xp.stack([matrix[i, j] for matrix in matrices], axis=-1) / mean
 
 
-def weight_matrices(
-    pair_weights: PairWeights, predictions: Predictions
-) -> tuple[Float[np.ndarray, "k k"], Float[np.ndarray, "k k"]]:
+def weight_matrices(pair_weights: PairWeights, predictions: Predictions) -> tuple[Costs, Costs]:
     """Return the weights of the true and of the false positive rates by pair of classes."""
     if isinstance(pair_weights, TimesSizes):
         tpr, fpr = weight_matrices(pair_weights.costs, predictions)
@@ -116,7 +117,7 @@ def weight_matrices(
     return costs, costs.T
 
 
-def _matrix(weights: Any, predictions: Predictions, what: str) -> Float[np.ndarray, "k k"]:
+def _matrix(weights: Any, predictions: Predictions, what: str) -> Costs:
     """Read a K x K matrix: by class names where it has them, else in the order of the labels."""
     labels = list(predictions.labels)
     if hasattr(weights, "reindex"):  # a pandas table; every other table has no row names
@@ -138,9 +139,7 @@ def _matrix(weights: Any, predictions: Predictions, what: str) -> Float[np.ndarr
     return matrix
 
 
-def _from_names(
-    weights: dict[Any, Any], labels: list[Hashable], what: str
-) -> Float[np.ndarray, "k k"]:
+def _from_names(weights: dict[Any, Any], labels: list[Hashable], what: str) -> Costs:
     """Read weights given for ordered pairs of classes by name; all other pairs have weight 1."""
     matrix = np.ones((len(labels), len(labels)))
     position = {label: index for index, label in enumerate(labels)}

@@ -29,7 +29,6 @@ from dmfroc.multiclass.rank_one import (
     RateDerivatives,
     binomial_deviance,
     drawn_in,
-    logit_of_rates,
     sigmoid,
 )
 from dmfroc.multiclass.rates import (
@@ -59,14 +58,13 @@ def fit(table: RateTable, xp: Any) -> Center:
 
 
 def _problem(table: RateTable) -> Problem:
-    n_left_out = table.counted[..., 0].size - len(table.cell_weights)
     counts, draws = table.counts, table.totals.shape[:-1]
     if isinstance(counts, CountsOfPlaces):
         counts = counts.by_pair
     else:
-        counts = counts.reshape(*draws, -1, *counts.shape[-2:])[..., n_left_out:, :, :]
-    sizes = table.totals[..., table.counted].reshape(*draws, -1, 2)[..., n_left_out:, :]
-    weights = np.broadcast_to(table.cell_weights / counts.shape[-1], (*sizes.shape[-2:], 1))
+        counts = counts.reshape(*draws, -1, *counts.shape[-2:])
+    sizes = table.totals[..., table.counted].reshape(*draws, -1, 2)
+    weights = table.cell_weights / counts.shape[-1]
     return problem_of_counts(counts, sizes, weights, float(table.shrinkage))
 
 
@@ -179,33 +177,25 @@ def _inner_points(points: Any, xp: Any) -> Any:
     return xp.stack([rates[1:-1] for rates in points])
 
 
+@dataclass(frozen=True, eq=False)
 class _CountDerivatives:
     """Derivatives with respect to the counts, made group by group: together they are many."""
 
-    def __init__(self, table: RateTable, rate_derivatives: RateDerivatives) -> None:
-        self._rate_derivatives = rate_derivatives
-        self._shape = table.counts.shape
-        self._counted = table.counted
-        self._totals = table.totals
-        self._n_left_out = table.counted[..., 0].size - len(table.cell_weights)
+    table: RateTable
+    of_rates: RateDerivatives
 
     def __getitem__(self, group: int) -> Float[np.ndarray, "p 2 t"]:
-        n_pairs = self._shape[1]
-        first = group * n_pairs - self._n_left_out
-        if first < 0:
-            return np.zeros(self._shape[1:])
-        rate_derivatives = self._rate_derivatives.columns(slice(first, first + n_pairs))
-        return rate_derivatives / self._totals[self._counted[group]][..., None]
+        counted = self.table.counted[group]
+        pairs = slice(group * len(counted), (group + 1) * len(counted))
+        return self.of_rates.columns(pairs) / self.table.totals[counted][..., None]
 
     def for_totals(self, problem: Problem) -> PerPresentClass:
         """Return the derivatives with respect to the totals, by which the counts are divided."""
-        d = self._rate_derivatives
+        d, totals = self.of_rates, self.table.totals
         of_columns = np.stack([d.column_effect, d.column_adjoint], axis=1)
         products = problem.times(np.stack([d.row_adjoint, d.row_effect], axis=-1))
         by_half = (products * of_columns[:, None]).sum(axis=-1) * d.weights[..., 0]
-        counted = self._counted.reshape(-1, 2)[self._n_left_out :].ravel()
-        sums = np.bincount(counted, by_half.ravel(), len(self._totals))
-        return -sums / self._totals
+        return -np.bincount(self.table.counted.ravel(), by_half.ravel(), len(totals)) / totals
 
 
 area = SummaryOfCenter(_area_of_points)
@@ -530,9 +520,7 @@ def binary_curve(
         fpr=fpr_points,
         tpr=tpr_points,
         auc=float(np.trapezoid(tpr_points, fpr_points)),
-        threshold_effect=logit_of_rates(rates)
-        if link == "logit"
-        else link_of(drawn_in(rates), link),
+        threshold_effect=link_of(drawn_in(rates), link),
         pair_effect=np.ones(1),
         pairs=((labels[1], labels[0]),),
         pairwise_fpr=fpr[None],

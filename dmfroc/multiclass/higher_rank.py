@@ -114,8 +114,7 @@ def _sweep(problem: Problem, effects: Effects, link: Link) -> Effects:
     rows, columns, _, n_iter = effects
 
     def derivatives(eta: Array) -> tuple[Array, Array]:
-        log_p, log_q = log_rates(eta + problem.offset, link, jnp)
-        slope = log_slope(eta + problem.offset, link, jnp)
+        (log_p, log_q), slope = log_rates(eta, link, jnp), log_slope(eta, link, jnp)
         gradient = (1 - problem.rates) * jnp.exp(slope - log_q)
         gradient -= problem.rates * jnp.exp(slope - log_p)
         gradient += _WALL * _outside(eta, link)

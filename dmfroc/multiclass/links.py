@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray
+from dmfroc.multiclass.rank_one import logit
 
 Link = Literal["logit", "probit", "cloglog"]
 
@@ -27,7 +28,7 @@ def link_of(rates: _Cells, link: Link, xp: Any = np) -> _Cells:
     """Return the rates on the scale of the link."""
     match link:
         case "logit":
-            return _special(xp).logit(rates)
+            return logit(rates, xp)
         case "probit":
             return _special(xp).ndtri(rates)
         case "cloglog":

@@ -25,7 +25,17 @@ _TOLERANCE = 1e-9
 _SMALL = 1e-2  # gradient norm from which on a sweep gains the same share as the one before
 _GUESSES = np.geomspace(0.02, 50.0, 24)  # column effects, between which a start is looked for
 _MOST_SHRINKAGE = 1e100  # in guesses; all effects are 1 then
-_COLUMNS_PER_BLOCK = 1024
+
+RowEffect = Float[AnyArray, "*draws_and_row"]
+"""One number for each row of a column of rates, such as its half and threshold."""
+
+ColumnEffect = Float[AnyArray, "*draws q"]
+"""One number for each column."""
+
+CellWeights = Float[AnyArray, " #q *#row"]
+"""Of the cells, to which they are broadcast."""
+
+_PerDraw = Float[AnyArray, "*draws"]
 
 
 class Center(NamedTuple):
@@ -43,20 +53,15 @@ class Center(NamedTuple):
         Number of passes over rows and columns.
     """
 
-    row_effect: Float[AnyArray, "*draws_and_row"]
-    column_effect: Float[AnyArray, "*draws q"]
-    gradient_norm: Float[AnyArray, "*draws"]
+    row_effect: RowEffect
+    column_effect: ColumnEffect
+    gradient_norm: _PerDraw
     n_sweeps: Int[AnyArray, "*draws"]
 
     @property
     def converged(self) -> Any:
         """Whether the gradient vanishes to rounding."""
         return self.gradient_norm <= _TOLERANCE
-
-
-def logit_of_rates(rates: Float[np.ndarray, "*cells"]) -> Float[np.ndarray, "*cells"]:
-    """Return the logits of rates, finite (about +-30) also for rates of 0 and 1."""
-    return logit(drawn_in(rates), np)
 
 
 def logit(rates: Any, xp: Any) -> Any:
@@ -88,7 +93,7 @@ def first_guess(rates: Any, weights: Any, shrinkage: Any, xp: Any) -> tuple[Any,
     [weighted] = _stored((weights * rates,), xp)  # its sum is faster if stored
     ones = xp.ones(rates.shape[: rates.ndim - weights.ndim + 1])
     total = _over_columns_of(weighted, ones)
-    row_effect = logit(total / _total_weight(weights, rates.shape, axes=(0,)), xp)
+    row_effect = logit(total / _total_weight(weights, rates.shape, 0, xp), xp)
     sums = _over_rows_of(weighted, row_effect, ones)
     column_effect = guessed_columns(row_effect, weights, sums, shrinkage, xp)
     return in_scale(row_effect, column_effect, shrinkage, xp)
@@ -96,7 +101,7 @@ def first_guess(rates: Any, weights: Any, shrinkage: Any, xp: Any) -> tuple[Any,
 
 def guessed_columns(
     row_effect: Any, weights: Any, sums: Any, shrinkage: Any, xp: Any
-) -> Float[AnyArray, "*draws q"]:
+) -> ColumnEffect:
     """Return about the best column effects for given row effects; ones without a prior.
 
     ``sums`` are those over the rows of weights, rates and row effects. The slope of the objective
@@ -142,12 +147,10 @@ def sigmoid(x: Any, xp: Any) -> Any:
 
 
 def _total_weight(
-    weights: Float[AnyArray, " #q *#row"], shape: tuple[int, ...], axes: tuple[int, ...]
+    weights: Any, shape: tuple[int, ...], axes: int | tuple[int, ...], xp: Any
 ) -> Any:
     """Sum the weights over some axes of the cells, to which they are broadcast."""
-    shape = shape[-weights.ndim :]
-    n_repeats = math.prod(shape[axis] // weights.shape[axis] for axis in axes)
-    return n_repeats * weights.sum(axis=axes)
+    return xp.broadcast_to(weights, shape[-weights.ndim :]).sum(axis=axes)
 
 
 class Derivatives(NamedTuple):
@@ -175,7 +178,7 @@ def with_axes(x: Float[AnyArray, "*shape"], ndim: int) -> Float[AnyArray, "*shap
 
 
 def outer(
-    row_effect: Float[AnyArray, "*draws_and_row"], column_effect: Float[AnyArray, "*draws q"]
+    row_effect: RowEffect, column_effect: ColumnEffect
 ) -> Float[AnyArray, "*draws_q_and_row"]:
     """Return the products of all pairs of effects."""
     n_axes = column_effect.ndim - 1
@@ -234,10 +237,9 @@ def alternate(
     rates: Any, weights: Any, shrinkage: Any, start: tuple[Any, Any], max_sweeps: int, xp: Any
 ) -> Center:
     """Take Newton steps in the row and in the column effects until none is left to take."""
-    row_weight = _total_weight(weights, rates.shape, axes=(0,))
-    column_weight = shrinkage + _total_weight(
-        weights, rates.shape, axes=tuple(range(1, weights.ndim))
-    )
+    row_weight = _total_weight(weights, rates.shape, 0, xp)
+    of_columns = tuple(range(1, weights.ndim))
+    column_weight = shrinkage + _total_weight(weights, rates.shape, of_columns, xp)
 
     def over_columns(row_effect: Any, column_effect: Any) -> Derivatives:
         residual, curvature = _residuals(rates, weights, row_effect, column_effect, xp)
@@ -344,22 +346,22 @@ def of_data(data: Any, *numbers: float | int) -> list[Any]:
 class _Progress(NamedTuple):
     """The state of a fit."""
 
-    row_effect: Float[AnyArray, "*draws_and_row"]
-    column_effect: Float[AnyArray, "*draws q"]
-    gradient_norm: Float[AnyArray, "*draws"]
+    row_effect: RowEffect
+    column_effect: ColumnEffect
+    gradient_norm: _PerDraw
     n_sweeps: Int[AnyArray, "*draws"]
-    relaxation: Float[AnyArray, "*draws"]  # by which steps are lengthened
-    share: Float[AnyArray, "*draws"]  # of the gradient that the last sweep left
+    relaxation: _PerDraw  # by which steps are lengthened
+    share: _PerDraw  # of the gradient that the last sweep left
 
 
 class RateDerivatives(NamedTuple):
     """Derivatives with respect to the rates: of rank two, so that no matrix need be stored."""
 
-    weights: Float[AnyArray, " #q *#row"]
-    row_effect: Float[AnyArray, "*row"]
-    column_effect: Float[AnyArray, " q"]
-    row_adjoint: Float[AnyArray, "*row"]
-    column_adjoint: Float[AnyArray, " q"]
+    weights: CellWeights
+    row_effect: RowEffect
+    column_effect: ColumnEffect
+    row_adjoint: RowEffect
+    column_adjoint: ColumnEffect
 
     def columns(self, some: slice = slice(None)) -> Float[AnyArray, " some *row"]:
         """Return the derivatives with respect to the rates of some columns."""
@@ -376,9 +378,9 @@ class Adjoint(NamedTuple):
     the system is reduced to the rows, or to the columns.
     """
 
-    weights: Float[AnyArray, " #q *#row"]
-    row_effect: Float[AnyArray, "*row"]
-    column_effect: Float[AnyArray, " q"]
+    weights: CellWeights
+    row_effect: RowEffect
+    column_effect: ColumnEffect
     coupling: Any  # a matrix of shape (q, r), or what multiplies vectors as one
     eliminated_curvature: Float[AnyArray, " eliminated"]
     scale: Float[AnyArray, " kept"]
@@ -423,33 +425,11 @@ def adjoint(rates: Any, weights: Any, shrinkage: Any, solution: Center, xp: Any)
         matrix, eliminated, kept = coupling.T, row_curvature, column_curvature
     # Scaling by the diagonal keeps saturated rows, whose curvature is near 1e-13, well conditioned.
     scale = 1 / xp.sqrt(kept)
-    square = _weighted_square(matrix, 1 / eliminated, xp)
+    square = matrix.T @ (matrix / eliminated[:, None])
     system = xp.eye(len(kept)) - scale[:, None] * square * scale
     return Adjoint(
         weights, row_effect, column_effect, coupling, eliminated, scale, system, keeps_rows
     )
-
-
-def _weighted_square(
-    matrix: Float[AnyArray, "q r"], weights: Float[AnyArray, " q"], xp: Any
-) -> Any:
-    """Return ``matrix' diag(weights) matrix`` without a weighted copy of a tall matrix."""
-    q = len(matrix)
-    if q <= _COLUMNS_PER_BLOCK or xp is np:
-        return matrix.T @ (matrix * weights[:, None])
-    from jax import lax
-
-    n_whole = q // _COLUMNS_PER_BLOCK
-
-    def add_block(index: Any, total: Any) -> Any:
-        first = index * _COLUMNS_PER_BLOCK
-        block = lax.dynamic_slice_in_dim(matrix, first, _COLUMNS_PER_BLOCK)
-        weight = lax.dynamic_slice_in_dim(weights, first, _COLUMNS_PER_BLOCK)
-        return total + block.T @ (block * weight[:, None])
-
-    rest = matrix[n_whole * _COLUMNS_PER_BLOCK :]
-    last = rest.T @ (rest * weights[n_whole * _COLUMNS_PER_BLOCK :, None])
-    return lax.fori_loop(0, n_whole, add_block, last)
 
 
 @dataclass(frozen=True, eq=False)
@@ -457,10 +437,10 @@ class CellwiseRates:
     """Few rates, worked on cell by cell."""
 
     rates: Float[np.ndarray, "*draws_q_and_row"]  # drawn in
-    weights: Float[np.ndarray, " #q *#row"]
+    weights: CellWeights
     shrinkage: float | int | Float[np.ndarray, ""]
 
-    def first_guess(self) -> tuple[Float[np.ndarray, "*row"], Float[np.ndarray, " q"]]:
+    def first_guess(self) -> tuple[RowEffect, ColumnEffect]:
         return first_guess(self.rates, self.weights, self.shrinkage, np)
 
     def fit(self, start: tuple[Any, Any], max_sweeps: int) -> Center:

@@ -73,17 +73,16 @@ class RateTable(NamedTuple):
 
     counts: Float[AnyArray, "*draws g p 2 t"]  # or `CountsOfPlaces`
     totals: Float[AnyArray, "*draws c"]
-    counted: Int[AnyArray, "g p 2"]  # the classes i and j
-    cell_weights: Float[AnyArray, "q 2 1"]  # of the pairs that enter the curve
+    counted: PairsOfClasses  # the classes i and j
+    cell_weights: Float[AnyArray, "q 2 1"]
     shrinkage: Scalar
 
     def rates(self, xp: Any) -> Float[AnyArray, "q 2 t"]:
-        """Return the true and false positive rates of the pairs that enter the curve."""
+        """Return the true and false positive rates of the pairs."""
         totals = take(self.totals, self.counted.ravel(), xp)
         counts = np.asarray(self.counts) if xp is np else self.counts
         rates = counts / totals.reshape(*self.counted.shape, 1)
-        # Two classes have one curve, not two: that of column 1, whose positives are class 1.
-        return rates.reshape(-1, *rates.shape[2:])[-len(self.cell_weights) :]
+        return rates.reshape(-1, *rates.shape[2:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,26 +96,22 @@ class RateCounts(Statistic):
 
     sorted_rows: Int[AnyArray, "g l"]  # observation at each place of the blocks
     class_of_row: Int[AnyArray, " n"]
-    counted: Int[AnyArray, "g p 2"]
-    starts: Int[AnyArray, "g p 2"]  # of the block of the class that is counted
-    stops: Int[AnyArray, "g p 2"]
+    counted: PairsOfClasses
+    starts: PairsOfClasses  # of the block of the class that is counted
+    stops: PairsOfClasses
     at_least: Integer[AnyArray, "g p 2 t"]  # places in the block before a score >= threshold
     above: Integer[AnyArray, "g p 2 t"]  # places in the block before a score > threshold
     tied_share: Float[AnyArray, "g p t"]  # share that counts of the scores at the threshold
     cell_weights: Float[AnyArray, "q 2 1"]
     shrinkage: Scalar
     totals: Float[AnyArray, " c"]  # zeros, one for each class
-    n_pairs: int  # of classes; those here may be a sample
+    n_pairs: int  # of classes
+    is_sample: bool  # whether those here are some of them only
 
     @property
     def n_numbers(self) -> int:
         """How many numbers a replicate takes: several for each rate."""
         return 16 * self.at_least.size
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether these are some of the pairs of classes only."""
-        return self.counted[..., 0].size < 2 * self.n_pairs
 
     @property
     def is_batched(self) -> bool:
@@ -298,11 +293,10 @@ class CurveOptions:
             "ask for fewer thresholds (n_thresholds=), for a sample of the pairs (n_pairs=), or "
             "for other measures alone, such as measures=['hand_till', 'informedness']",
         )
-        layout = (
-            _all_pairs(predictions)
-            if n_drawn == n_pairs
-            else _sampled_pairs(predictions, self._drawn(n_drawn, n_pairs))
-        )
+        if n_drawn == n_pairs:
+            layout = _all_pairs(predictions)
+        else:
+            layout = _sampled_pairs(predictions, self._drawn(n_drawn, n_pairs))
         of_row, is_balanced = layout.class_of_row, self.threshold_pool != "pooled"
         weights = predictions.sample_weight if predictions.is_weighted else None
         if weights is not None and is_balanced:
@@ -326,32 +320,25 @@ class CurveOptions:
             is_common=self.threshold_pool != "column",
         )
         place_thresholds(layout.blocks, pools, weights, levels, store, is_balanced=is_balanced)
+        cells = cell_weights(self.pair_weights, predictions, layout.counted).reshape(-1, 2, 1)
+        # Two classes have one curve, not two, whatever its weight: that of column 1
+        groups = slice(1, None) if (is_binary := predictions.n_classes == 2) else slice(None)
+        of_groups = layout.counted, layout.starts, layout.stops, at_least, above, tied_share
         return RateCounts(
-            layout.blocks.rows,
+            layout.blocks.rows[groups],
             layout.class_of_row,
-            layout.counted,
-            layout.starts,
-            layout.stops,
-            at_least,
-            above,
-            tied_share,
-            self._cell_weights(predictions, layout.counted),
+            *(x[groups] for x in of_groups),
+            np.ones((1, 2, 1)) if is_binary else cells,
             shrinkage=np.array(max(float(self.shrinkage), LEAST_SHRINKAGE)),
             totals=np.zeros(n_classes),
             n_pairs=n_pairs,
+            is_sample=n_drawn < n_pairs,
         )
 
     def _drawn(self, n_drawn: int, n_pairs: int) -> Int[np.ndarray, " u"]:
         """Draw a simple random sample of the numbers of all pairs, without replacement."""
         generator = generator_of(self.random_state)
         return np.sort(generator.choice(n_pairs, n_drawn, replace=False, shuffle=False))
-
-    def _cell_weights(
-        self, predictions: Predictions, counted: PairsOfClasses
-    ) -> Float[np.ndarray, "q 2 1"]:
-        weights = cell_weights(self.pair_weights, predictions, counted).reshape(-1, 2, 1)
-        # Of two classes one column is fitted exactly, whatever its weight
-        return np.ones((1, 2, 1)) if predictions.n_classes == 2 else weights
 
 
 def reference_classes(n_classes: int) -> Int[np.ndarray, "c c_minus_1"]:

@@ -7,11 +7,14 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.curves.curve import Curve, Line
+from dmfroc.curves.curve import Curve, Line, PerPoint
 
 # Segments are cut until the curve is this close to its chords, in widths of the chart. The cuts are
 # not in the middle, where an S-shaped segment may meet its chord.
 _CLOSE, _CUT, _MOST_CUTS = 1e-3, 0.382, 20
+
+_Points = Float[np.ndarray, "2 p"]
+"""Both coordinates of points."""
 
 
 def finite(line: Line) -> Line:
@@ -42,7 +45,7 @@ def trace(curve: Curve, scale: Callable[[Line], Line], has_tails: bool) -> Line:
     sizes = np.array([[float(np.ptp(values)) or 1.0 if len(x) else 1.0] for values in (x, y)])
     thresholds = np.arange(len(curve.x), dtype=float)
 
-    def place(at: Float[np.ndarray, " p"]) -> Float[np.ndarray, "2 p"]:
+    def place(at: PerPoint) -> _Points:
         counts = points.true_positives, points.false_positives
         mixed = points.with_counts(*(np.interp(at, thresholds, count) for count in counts))
         return np.array(scale(Line(*project(mixed))))
@@ -62,9 +65,7 @@ def trace(curve: Curve, scale: Callable[[Line], Line], has_tails: bool) -> Line:
     return Line(x, y) if at is thresholds else finite(Line(*place(np.sort(at))))
 
 
-def _distance(
-    start: Float[np.ndarray, "2 p"], point: Float[np.ndarray, "2 p"], end: Float[np.ndarray, "2 p"]
-) -> Float[np.ndarray, " p"]:
+def _distance(start: _Points, point: _Points, end: _Points) -> PerPoint:
     """Return the distances of points from the chords between others; NaN at infinity."""
     with np.errstate(invalid="ignore", divide="ignore"):
         (dx, dy), (x, y) = end - start, point - start

@@ -21,7 +21,8 @@ def test_deviance_is_twice_the_likelihood_ratio_against_the_rates_themselves():
     logs = [xlogy(RATES, p) + xlog1py(1 - RATES, -p) for p in (RATES, fitted)]
     expected = 2 * (WEIGHTS * (logs[0] - logs[1])).sum()
     assert rank_one.binomial_deviance(RATES, eta, WEIGHTS) == pytest.approx(expected, rel=1e-10)
-    perfect = rank_one.binomial_deviance(RATES, rank_one.logit_of_rates(RATES), WEIGHTS)
+    logits = rank_one.logit(rank_one.drawn_in(RATES), np)
+    perfect = rank_one.binomial_deviance(RATES, logits, WEIGHTS)
     assert perfect == pytest.approx(0, abs=1e-12)
 
 
