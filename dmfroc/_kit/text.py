@@ -62,6 +62,15 @@ def class_name(label: Any) -> str:
     return f"class {text}" if text.lstrip("+-.")[:1].isdigit() else text
 
 
+def in_percent(share: float) -> str:
+    """Return a share, such as a level, in per cent.
+
+    >>> in_percent(0.95)
+    '95 %'
+    """
+    return f"{100 * share:g} %"
+
+
 def legend_text(value: Any) -> str:
     r"""Return a text that matplotlib draws as it is written.
 

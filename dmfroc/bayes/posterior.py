@@ -16,6 +16,7 @@ import dmfroc
 from dmfroc._kit.arrays import PerDraw
 from dmfroc._kit.later import DataFrame
 from dmfroc._kit.options import check_level, integer
+from dmfroc._kit.text import in_percent
 from dmfroc.bayes.pairs import drawn_areas, rates_of_pairs
 from dmfroc.multiclass.band import GRID, CurveBand
 from dmfroc.results.estimate import Estimate
@@ -258,7 +259,7 @@ class Posterior(Estimate):
         digits = decimals(self.standard_error)
         low, high = self.interval
         return (
-            f"Posterior({self.measure}: {self.value:.{digits}f}, {100 * self.level:g} % interval "
+            f"Posterior({self.measure}: {self.value:.{digits}f}, {in_percent(self.level)} interval "
             f"{low:.{digits}f} to {high:.{digits}f}, {self.n_draws} draws)"
         )
 

@@ -36,6 +36,7 @@ from dmfroc.reports.verdict import (
     ends_text,
     interval_text,
     share_of_right,
+    value_text,
     worst_pairs,
 )
 
@@ -157,7 +158,7 @@ def one_vs_rest(named: Mapping[str, Numbers], shown: Sequence[Hashable]) -> list
             points = thinned(curve.x, curve.y, most, zoom)
             x, y = curve.x[points] / zoom, 1 - (1 - curve.y[points]) / zoom
             area = named[name].classes[label].area
-            text = f"{digits(area.value, area.standard_error)} ({interval_text(area)})"
+            text = f"{value_text(area)} ({interval_text(area)})"
             lines.append(ChartLine(position, name, path(x, y, SMALL_SIZE), "", text))
         reference = _DIAGONAL if zoom == 1 else ""
         charts.append(Small(label, lines, reference, (0.0, round(1 - zoom, 4)), (zoom, 1.0)))

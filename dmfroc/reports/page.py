@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dmfroc._kit.remarks import collected_remarks
-from dmfroc._kit.text import class_name
+from dmfroc._kit.text import class_name, in_percent
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
@@ -39,6 +39,7 @@ from dmfroc.reports.verdict import (
     hardest,
     interval_text,
     joined,
+    value_text,
     watch_out,
     which_is_better,
 )
@@ -218,7 +219,7 @@ def _page(
     )
     if n_band:
         band = (
-            f"{100 * level:g} % at each false positive rate by itself, jackknife at {n_band} "
+            f"{in_percent(level)} at each false positive rate by itself, jackknife at {n_band} "
             "thresholds, interpolated between them"
         )
         provenance.append(("Band of the curve", band))
@@ -253,7 +254,7 @@ def _page(
 
 def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> list[Any]:
     """Return tables and pictures of the values and of their differences."""
-    percent = f"{100 * comparison.level:g} %"
+    percent = in_percent(comparison.level)
     classifiers, differences, orders, *of_judge = comparison.tables()
     names, interval = classifiers.columns[0].cells, f"{percent} interval"
     others = [
@@ -349,7 +350,7 @@ def _drawings(
         "has_folds": predictions.folds is not None,
         "labels": labels,
         "counts": counts,
-        "percent": f"{100 * level:g} %",
+        "percent": in_percent(level),
         "roc_size": figures.ROC_SIZE,
         "small_size": figures.SMALL_SIZE,
         "roc": figures.roc_lines(numbers, texts),
@@ -368,7 +369,7 @@ def _drawings(
 def _area_text(numbers: Numbers, area: Estimate | None) -> str:
     if area is None:
         return f"AUC {digits(numbers.curve.auc)}"
-    return f"{area.title} {digits(area.value, area.standard_error)} ({interval_text(area)})"
+    return f"{area.title} {value_text(area)} ({interval_text(area)})"
 
 
 def _curve_as_json(numbers: Numbers, has_matrices: bool) -> dict[str, Any]:
@@ -409,7 +410,10 @@ def _provenance(
     draws = {e.n_draws for e in estimates if e.n_draws is not None}
     rows = [
         ("Observations", size),
-        ("Intervals", f"{100 * estimates[0].level:g} %, {methods}{_LIMITS * ('jack' in methods)}"),
+        (
+            "Intervals",
+            f"{in_percent(estimates[0].level)}, {methods}{_LIMITS * ('jack' in methods)}",
+        ),
     ]
     if draws:
         rows.append(("Draws", ", ".join(f"{n:,}" for n in sorted(draws))))

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import PerThreshold
+from dmfroc._kit.text import in_percent
 from dmfroc.inputs.columns import Direction
 from dmfroc.measures.benefits import net_benefits
 from dmfroc.multiclass.band import rate_intervals
@@ -98,7 +99,7 @@ def thresholds_table(classes: Sequence[AtThresholds], level: float) -> Table:
     rows = [
         (x, i) for x in classes for i in np.unique((shown * len(x.threshold)).astype(int)).tolist()
     ]
-    interval = f"{100 * level:g} % interval"
+    interval = f"{in_percent(level)} interval"
     columns = [Column("threshold", "threshold", [x.threshold[i] for x, i in rows])]
     for key, title in (("found", "found"), ("false_alarms", "false alarms")):
         rates = [getattr(x, key)[:, i] for x, i in rows]

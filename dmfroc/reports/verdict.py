@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.text import class_name
+from dmfroc._kit.text import class_name, in_percent
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
@@ -39,6 +39,11 @@ def digits(x: float, standard_error: float = math.nan) -> str:
     return rounded(x, standard_error, fewer=1).replace("-", "\N{MINUS SIGN}")
 
 
+def value_text(estimate: Estimate | Difference) -> str:
+    """Return a value, with as many decimals as its standard error asks for."""
+    return digits(estimate.value, estimate.standard_error)
+
+
 def interval_text(estimate: Estimate | Difference) -> str:
     """Return an interval, with as many decimals as its standard error asks for."""
     return ends_text(estimate.interval, estimate.standard_error)
@@ -47,6 +52,11 @@ def interval_text(estimate: Estimate | Difference) -> str:
 def ends_text(interval: tuple[float, float], standard_error: float = math.nan) -> str:
     """Return an interval, or the one limit of an interval that is open on a side."""
     return format_interval(interval, lambda end: digits(end, standard_error))
+
+
+def with_interval(estimate: Estimate | Difference, kind: str) -> str:
+    """Return a value, and in parentheses its interval of some kind."""
+    return f"{value_text(estimate)} ({kind} {interval_text(estimate)})"
 
 
 def which_is_better(names: Sequence[str], kind: str) -> str:
@@ -61,8 +71,8 @@ def against_chance(estimate: Estimate, meaning: str = "", beside: str = "") -> s
 
     A value that the meaning is about may stand ``beside``.
     """
-    interval = f"{100 * estimate.level:g} % interval {interval_text(estimate)}"
-    number = f"{estimate.title} {_value(estimate)}"
+    interval = f"{in_percent(estimate.level)} interval {interval_text(estimate)}"
+    number = f"{estimate.title} {value_text(estimate)}"
     value = f"{number} ({interval})"
     measure = MEASURES.get(estimate.measure)
     if measure is None or not math.isfinite(measure.chance + estimate.value):
@@ -112,7 +122,7 @@ def evaluation_verdict(evaluation: Evaluation) -> list[str]:
     if first.measure in _AREAS and area is not None and math.isfinite(area.value):
         pairs = in_pairs({"": area.value}, evaluation.predictions)
         if first is not area and evaluation.predictions.n_classes > 2:
-            beside = f"{area.title} {_value(area)}; "
+            beside = f"{area.title} {value_text(area)}; "
     return [
         against_chance(first, pairs, beside),
         *_about_folds(evaluation.sample.predictions, first.method),
@@ -158,7 +168,7 @@ def comparison_verdict(
     decided = [d for d in ordered if d.adjusted_p_value < 1 - comparison.level]
     firsts = [d.first for d in ordered]
     best_first = sorted(comparison.estimates, key=firsts.count, reverse=True)
-    values = {name: _value(comparison.estimates[name]) for name in best_first}
+    values = {name: value_text(comparison.estimates[name]) for name in best_first}
     wins = {(d.first, d.second) for d in decided}
     best_set = comparison.best_set() if len(values) > 2 else ()
     sentence, tied = lead(_title(comparison), values, wins, best_set)
@@ -275,12 +285,12 @@ def _one_sided_verdict(comparison: Comparison) -> list[str]:
     sentences = []
     for d in comparison.differences[:_MOST_UNDECIDED]:
         claim = comparison.hypothesis.claim(d.first, d.second)
-        values = (_value(comparison.estimates[name]) for name in (d.first, d.second))
+        values = (value_text(comparison.estimates[name]) for name in (d.first, d.second))
         is_shown = d.adjusted_p_value < significance
         sentences.append(
             f"{claim if is_shown else f'The data do not show that {claim}'}: "
             f"{comparison.title} {' against '.join(values)}, {d.scale} "
-            f"{digits(d.value, d.standard_error)} ({comparison.kind_of_interval}: "
+            f"{value_text(d)} ({comparison.kind_of_interval}: "
             f"{interval_text(d.as_read())}; one-sided {p_text(d.adjusted_p_value)}{adjusted})."
         )
     if (more := len(comparison.differences) - _MOST_UNDECIDED) > 0:
@@ -295,7 +305,7 @@ def _about_folds_of(comparison: Comparison) -> list[str]:
 
 def _about_the_best(comparison: Comparison, tied: Sequence[str] = ()) -> list[str]:
     """Say how good the best is, adjusted for its selection, and who else may be, if not tied."""
-    percent = f"{100 * comparison.level:g} %"
+    percent = in_percent(comparison.level)
     sentences = []
     if (winner := comparison.winner) is not None:
         error = comparison.estimates[winner.name].standard_error
@@ -370,14 +380,10 @@ def joined(names: Sequence[str]) -> str:
 enumerated = partial(shortened, limit=8)
 
 
-def _value(estimate: Estimate) -> str:
-    return digits(estimate.value, estimate.standard_error)
-
-
 def _sentence(comparison: Comparison, d: Difference) -> str:
     return (
         f"{d.first} is better than {d.second}: {_values(comparison, d)}, {d.scale} "
-        f"{digits(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)})."
+        f"{with_interval(d, comparison.kind_of_interval)}."
     )
 
 
@@ -404,7 +410,7 @@ def _undecided(comparison: Comparison, d: Difference) -> str:
         equivalent = f", probability that {d.first} is better {better}{equivalent}"
     return (
         f"The data do not show whether {d.first} or {d.second} is better: {size}{d.scale} "
-        f"{digits(d.value, d.standard_error)}{known}{equivalent}."
+        f"{value_text(d)}{known}{equivalent}."
     )
 
 
