@@ -36,12 +36,12 @@ from dmfroc.cli.inputs import (
 )
 from dmfroc.cli.outputs import (
     KINDS,
+    check_not_read,
     chosen,
     collected_warnings,
     notes_of,
     open_picture,
-    open_report,
-    open_text,
+    opened,
     progress,
     show,
     show_json,
@@ -49,8 +49,9 @@ from dmfroc.cli.outputs import (
     write_receipt,
 )
 from dmfroc.inputs.messages import listing
-from dmfroc.results.result import Result, attributed
+from dmfroc.results.result import Result, attributed, renderer
 from dmfroc.results.text import format_table, warning_lines
+from dmfroc.results.writers import opened_page
 
 __all__ = ["app", "main"]
 
@@ -245,7 +246,8 @@ def report(
     for name, default in defaults.items():
         if options[name] != default and len(files) == 1 and not options["models"]:
             raise ValueError(f"--{name} concerns several classifiers, but there is one file")
-    with open_report(output) as write, collected_warnings() as remarks:
+    check_not_read(output, "--output")
+    with opened_page(output, "--output") as stream, collected_warnings() as remarks:
         columns = Columns.taken_from(options)
         is_one = len(files) == 1 and not columns.models
         each = {stem(files[0]): (columns, files[0])} if is_one else columns.of_each(files)
@@ -265,10 +267,10 @@ def report(
                     **{x: options[x] for x in ("method", "level", "random_state")},
                 )
                 named = [name] if isinstance(result, dmfroc.results.Evaluation) else []
-                write(result, *named, title=title)
             else:
                 result = _comparison(predictions, pair_weights=weights, **units | options)
-                write(result, title=title)
+                named = []
+            stream.write(renderer(result, "page")(result, *named, title=title).encode())
     notes = warning_lines(notes_of([*result.warnings, *remarks]))
     show("\n".join([*notes, f"The report is in {printable(output)}"]))
 
@@ -341,7 +343,7 @@ def gate(
     columns = Columns.taken_from(options)
     check_either(columns.label, answers)
     files = {"new": file} | ({} if baseline is None else {"baseline": baseline})
-    with open_text(junit, "--junit") as write, collected_warnings() as remarks:
+    with opened(junit, "--junit") as stream, collected_warnings() as remarks:
         with progress("Computing ..."):
             parts = columns.read_others(file, dict.fromkeys(by, "worst_of"))
             units = columns.read_units(*files.values())
@@ -363,7 +365,8 @@ def gate(
             judged_by = rehearsed(partial(application("gate"), rules), n_samples)
             result = judged_by(sample, by=parts or None, **units, **options)
             verdict = getattr(result, "result", result)
-        write(verdict.to_junit())
+        if stream:
+            stream.write(verdict.to_junit().encode())
     named = {"rules_file": str(rules), "files": {name: str(x) for name, x in files.items()}}
     show_result(result, remarks, named)
     return verdict.exit_code
