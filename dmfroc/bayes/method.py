@@ -134,14 +134,14 @@ class Bayes(IntervalMethod):
         if paired:
             influences = [influences_on(measure, s.predictions)[1] for s in samples.values()]
             draws = couple(draws, correlation_of(np.stack(influences)), self.seed)
-
-        def interval_of(
-            first: str, second: str | None, draws: PerDraw, level: float
-        ) -> tuple[float, float]:
-            low, high = interval_of_draws(draws, level).tolist()
-            return low, high
-
-        return compare_draws(measure, estimates, draws, interval_of, hypothesis, self.level)
+        return compare_draws(
+            measure,
+            estimates,
+            draws,
+            lambda _first, _second, drawn, level: interval_of_draws(drawn, level).tolist(),
+            hypothesis,
+            self.level,
+        )
 
 
 @once_per_predictions
