@@ -134,14 +134,6 @@ def _regular(target: Path) -> os.stat_result | None:
     return status
 
 
-def _like(before: os.stat_result, descriptor: int) -> None:
-    """Give a file the owner, if this process may, and the mode of the one that it replaces."""
-    if hasattr(os, "fchown"):
-        with contextlib.suppress(OSError):
-            os.fchown(descriptor, before.st_uid, before.st_gid)
-        os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
-
-
 def _host() -> int:
     return zlib.crc32(node().encode())
 
@@ -158,8 +150,10 @@ def _opened_beside(target: Path, before: os.stat_result | None) -> tuple[int, Pa
     if os.fstat(descriptor).st_nlink == 0:  # taken for a stray just before it was locked
         os.close(descriptor)
         return _opened_beside(target, before)
-    if before is not None:
-        _like(before, descriptor)
+    if before is not None and hasattr(os, "fchown"):
+        with contextlib.suppress(OSError):  # another owner, which this process may not set
+            os.fchown(descriptor, before.st_uid, before.st_gid)
+        os.fchmod(descriptor, mode)
     return descriptor, beside
 
 
