@@ -172,13 +172,17 @@ def calibration(
     charts = []
     for label in shown:
         lines: list[ChartLine] = []
-        curves = {name: numbers.classes[label].calibration for name, numbers in named.items()}
-        points = [(x.mean_predicted, x.fraction_positive) for x in curves.values() if x is not None]
-        zoom = side_of(np.concatenate(points, axis=None)) if points else 1.0
+        curves = [
+            (position, name, curve)
+            for position, (name, numbers) in enumerate(named.items())
+            if (curve := numbers.classes[label].calibration) is not None
+        ]
+        if not curves:
+            continue
+        points = [(x.mean_predicted, x.fraction_positive) for *_, x in curves]
+        zoom = side_of(np.concatenate(points, axis=None))
         size = SMALL_SIZE / zoom
-        for position, (name, curve) in enumerate(curves.items()):
-            if curve is None:
-                continue
+        for position, name, curve in curves:
             low, high = curve.intervals(level)
             bars = " ".join(
                 f"M{size * x:.4g},{SMALL_SIZE - size * a:.4g}V{SMALL_SIZE - size * b:.4g}"
@@ -189,12 +193,11 @@ def calibration(
             )
             places = size * curve.mean_predicted, SMALL_SIZE - size * curve.fraction_positive
             line = " ".join(f"M{x:.4g},{y:.4g}h0.01" for x, y in zip(*places, strict=True))
-            if lines and len(points) > _MOST_WITH_BARS:  # more would hide each other
+            if lines and len(curves) > _MOST_WITH_BARS:  # more would hide each other
                 line = path(curve.mean_predicted / zoom, curve.fraction_positive / zoom, SMALL_SIZE)
                 bars = ""
             lines.append(ChartLine(position, name, line, bars, text))
-        if lines:
-            charts.append(Small(label, lines, high=(zoom, zoom)))
+        charts.append(Small(label, lines, high=(zoom, zoom)))
     return charts
 
 
