@@ -137,6 +137,7 @@ class Sampler:
             lowered(jax.value_and_grad(self.potential), *given, **options)
         )
         self._exact_products = compiled(self._many_products)
+        self._sites_of_draws = jax.vmap(self._sites, in_axes=(0, None))
         self.sites = compiled(self._sites_of_draws, **_SOON_READY)
         self._programs: dict[Chains, tuple[Steps, Callable[..., Any]]] = {}
 
@@ -185,9 +186,6 @@ class Sampler:
             if site["type"] == "sample" and site["name"].removeprefix("prior_of_") not in _NO_PRIOR
         ]
         return sites | {"log_prior": jnp.stack(priors).sum()}
-
-    def _sites_of_draws(self, draws: Float[Array, "draw d"], data: Any) -> dict[str, Array]:
-        return jax.vmap(self._sites, in_axes=(0, None))(draws, data)
 
     def whitened(self, data: Any, approximation: Gaussian) -> None:
         """Describe the posterior in coordinates in which the approximation is standard normal."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import dmfroc
 from dmfroc._kit.habits import measure_called, unclear
-from dmfroc._kit.text import did_you_mean, printable, split_calls
+from dmfroc._kit.text import did_you_mean, split_calls
 from dmfroc._kit.version import package_version
 from dmfroc.cli import options as op
 from dmfroc.cli.app import app, main
@@ -39,18 +39,18 @@ from dmfroc.cli.outputs import (
     check_not_read,
     chosen,
     collected_warnings,
-    notes_of,
     open_picture,
     opened,
     progress,
     show,
     show_json,
+    show_place,
     show_result,
     write_receipt,
 )
 from dmfroc.inputs.messages import listing
 from dmfroc.results.result import Result, attributed, renderer
-from dmfroc.results.text import format_table, warning_lines
+from dmfroc.results.text import format_table
 from dmfroc.results.writers import opened_page
 
 __all__ = ["app", "main"]
@@ -271,8 +271,7 @@ def report(
                 result = _comparison(predictions, pair_weights=weights, **units | options)
                 named = []
             stream.write(renderer(result, "page")(result, *named, title=title).encode())
-    notes = warning_lines(notes_of([*result.warnings, *remarks]))
-    show("\n".join([*notes, f"The report is in {printable(output)}"]))
+    show_place("report", output, [*result.warnings, *remarks])
 
 
 def _comparison(
@@ -514,8 +513,7 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
         with progress("Drawing ..."):
             assert picture is not None
             picture.draw_chart(kind, predictions)
-    notes = warning_lines(notes_of([*predictions.remarks, *remarks]))
-    show("\n".join([*notes, f"The picture is in {printable(target)}"]))
+    show_place("picture", target, [*predictions.remarks, *remarks])
 
 
 @app.command(params=[op.PATTERNS, *op.FORMATS[:1]])

@@ -157,7 +157,12 @@ def show_result(
         show(text)
     else:
         stream.write(f"{as_typed(text)}\n".encode())
-        show(f"The output is in {printable(path)}")
+        show_place("output", path, ())
+
+
+def show_place(what: str, path: Path, remarks: Iterable[str]) -> None:
+    """Say where something was written, after all warnings."""
+    show("\n".join([*warning_lines(notes_of(remarks)), f"The {what} is in {printable(path)}"]))
 
 
 def write_receipt(result: Result, path: Path | None) -> None:

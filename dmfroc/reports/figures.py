@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import divide
+from dmfroc._kit.arrays import PerThreshold, divide
 from dmfroc._kit.text import class_name
 from dmfroc.analyses.leads import drawn_curve
 from dmfroc.inference.units import Sample, sample_of
@@ -114,9 +114,7 @@ def roc_lines(named: Mapping[str, Numbers], texts: Mapping[str, str]) -> list[Ch
     return lines
 
 
-def _thin_path(
-    fpr: Float[np.ndarray, " t"], tpr: Float[np.ndarray, " t"], most: int = MOST_POINTS
-) -> str:
+def _thin_path(fpr: PerThreshold, tpr: PerThreshold, most: int = MOST_POINTS) -> str:
     points = thinned(fpr, tpr, most)
     return path(fpr[points], tpr[points], ROC_SIZE)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
@@ -50,25 +50,22 @@ def page_table(table: Table, *, has_lines: bool = False, is_folded: bool = False
     if len(rows) > _MOST_ROWS:
         caption += f"; the first {_MOST_ROWS} of {len(rows)}, all are in its JSON"
     columns = [head._replace(title=_capitalized(head.title)) for head in heads]
-    cells_of: dict[str, list[tuple[int, int]]] = {}
+    notes: dict[str, str] = {}
+    marks: dict[tuple[int, int], list[str]] = {}
     at = -1
     for column in table.columns:
         at += bool(column.title) * (1 + bool(column.error) + bool(column.interval))
         estimates = [(row, e) for row, e in enumerate(column.cells) if isinstance(e, Estimate)]
         for row, e in estimates[:_MOST_ROWS]:
-            for text in _unusual(e):
-                cells_of.setdefault(text, []).append((row, at))
-    marks: dict[tuple[int, int], list[str]] = {}
-    for mark, cells in enumerate(cells_of.values(), 1):
-        for cell in cells:
-            marks.setdefault(cell, []).append(str(mark))
+            if text := _unusual(e):
+                marks[row, at] = [notes.setdefault(text, str(len(notes) + 1))]
     return PageTable(
         table.key,
         caption,
         columns,
         rows[:_MOST_ROWS],
         marks,
-        [(str(mark), text) for mark, text in enumerate(cells_of, 1)],
+        [(mark, text) for text, mark in notes.items()],
         has_lines,
         is_folded,
     )
@@ -85,14 +82,15 @@ def as_sentence(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> 
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
-def _unusual(e: Estimate) -> Iterator[str]:
-    """Say what is unusual about an interval."""
+def _unusual(e: Estimate) -> str:
+    """Say what is unusual about an interval, if anything is."""
     below, above = e.value - e.interval[0], e.interval[1] - e.value
     if e.bias_corrected is not None:
         side = "upwards" if e.bias_corrected < e.value else "downwards"
-        yield f"The value is biased {side}. The interval accounts for that."
-    elif max(below, above) > _LOPSIDED * min(below, above):
-        yield (
+        return f"The value is biased {side}. The interval accounts for that."
+    if max(below, above) > _LOPSIDED * min(below, above):
+        return (
             f"The interval is longer {'below' if below > above else 'above'} the value, as is "
             "usual close to the end of a measure's range."
         )
+    return ""

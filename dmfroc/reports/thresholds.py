@@ -100,16 +100,15 @@ def thresholds_table(classes: Sequence[AtThresholds], level: float) -> Table:
         (x, i) for x in classes for i in np.unique((shown * len(x.threshold)).astype(int)).tolist()
     ]
     interval = f"{in_percent(level)} interval"
-    columns = [Column("threshold", "threshold", [x.threshold[i] for x, i in rows])]
+    columns = [
+        Column("label", "class" if n > 1 else "", [x.label for x, _ in rows], "name"),
+        Column("threshold", "threshold", [x.threshold[i] for x, i in rows]),
+    ]
     for key, title in (("found", "found"), ("false_alarms", "false alarms")):
-        rates = [getattr(x, key)[:, i] for x, i in rows]
-        ends = [(low, high, np.nan) for _, low, high in rates]
-        columns.append(Column(key, title, [x for x, *_ in rates]))
+        rates, lows, highs = zip(*(getattr(x, key)[:, i] for x, i in rows), strict=True)
+        ends = [(low, high, np.nan) for low, high in zip(lows, highs, strict=True)]
+        columns.append(Column(key, title, rates))
         columns.append(Column(f"{key}_interval", interval, ends, "interval"))
     benefits = [None if x.net_benefit is None else x.net_benefit[i] for x, i in rows]
-    title = "" if None in benefits else "net benefit"
-    columns.append(Column("net_benefit", title, benefits))
-    labels = Column("label", "class" if n > 1 else "", [x.label for x, _ in rows], "name")
-    return Table(
-        "thresholds", "Shares found and false alarms at some thresholds", [labels, *columns]
-    )
+    columns.append(Column("net_benefit", "" if None in benefits else "net benefit", benefits))
+    return Table("thresholds", "Shares found and false alarms at some thresholds", columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -77,8 +77,8 @@ def against_chance(estimate: Estimate, meaning: str = "", beside: str = "") -> s
     measure = MEASURES.get(estimate.measure)
     if measure is None or not math.isfinite(measure.chance + estimate.value):
         return f"{value[0].upper()}{value[1:]}."
-    sides = [end - measure.chance for end in estimate.interval]
-    low, high = sides if measure.greater_is_better else [-side for side in sides[::-1]]
+    sign = 1 if measure.greater_is_better else -1
+    low, high = sorted(sign * (end - measure.chance) for end in estimate.interval)
     claim = (
         "The classifier is better than guessing"
         if low > 0
@@ -125,7 +125,7 @@ def evaluation_verdict(evaluation: Evaluation) -> list[str]:
             beside = f"{area.title} {value_text(area)}; "
     return [
         against_chance(first, pairs, beside),
-        *_about_folds(evaluation.sample.predictions, first.method),
+        *_about_folds([evaluation.sample.predictions], first.method),
     ]
 
 
@@ -183,7 +183,7 @@ def comparison_verdict(
     sentences += pairs + unknown if len(ordered) > 1 else unknown + pairs
     if (more := len(undecided) - most) > 0:
         sentences.append(f"The table has {more} more differences that the data do not decide.")
-    return sentences + _about_the_best(comparison, tied) + _about_folds_of(comparison)
+    return sentences + _about_the_best(comparison, tied)
 
 
 def _pairs_of(
@@ -295,16 +295,14 @@ def _one_sided_verdict(comparison: Comparison) -> list[str]:
         )
     if (more := len(comparison.differences) - _MOST_UNDECIDED) > 0:
         sentences.append(f"The table has {more} more differences.")
-    return sentences + _about_the_best(comparison) + _about_folds_of(comparison)
-
-
-def _about_folds_of(comparison: Comparison) -> list[str]:
-    first = next(iter(comparison.predictions.values()), None)
-    return [] if first is None else _about_folds(first, comparison.method)
+    return sentences + _about_the_best(comparison)
 
 
 def _about_the_best(comparison: Comparison, tied: Sequence[str] = ()) -> list[str]:
-    """Say how good the best is, adjusted for its selection, and who else may be, if not tied."""
+    """Say how good the best is, adjusted for its selection, and who else may be, if not tied.
+
+    What folds mean for these values comes last.
+    """
     percent = in_percent(comparison.level)
     sentences = []
     if (winner := comparison.winner) is not None:
@@ -318,19 +316,20 @@ def _about_the_best(comparison: Comparison, tied: Sequence[str] = ()) -> list[st
     best = comparison.best_set()
     if len(comparison.estimates) > 2 and set(best) != set(tied):
         sentences.append(f"{percent} confidence set for the best classifier: {enumerated(best)}.")
-    return sentences
+    return sentences + _about_folds(comparison.predictions.values(), comparison.method)
 
 
-def _about_folds(predictions: Predictions, method: str) -> list[str]:
-    """Say what values and intervals of a cross-validation are about."""
-    if predictions.folds is None:
+def _about_folds(several: Iterable[Predictions], method: str) -> list[str]:
+    """Say what values and intervals of a cross-validation are about; all have the same folds."""
+    folds = next((x.folds for x in several), None)
+    if folds is None:
         return []
     about = (
         "the learner, trained on other samples of that size"
         if method == OF_ALGORITHM
         else "the models that were fitted, not for the learner on other training samples"
     )
-    n_folds = int(predictions.folds.max()) + 1
+    n_folds = int(folds.max()) + 1
     return [f"Cross-validated: values are means over {n_folds} folds; intervals are for {about}."]
 
 
@@ -419,7 +418,7 @@ def known_first(design: Mapping[str, Any]) -> list[str]:
     text = facts(design)
     sentences = []
     if horizon := design.get("horizon"):
-        of = facts({x: value for x, value in horizon.items() if value is not None})
+        of = facts(horizon)
         unit = of.get("Time", "in the unit of the times")
         sentences.append(
             f"Outcomes at {of['At']} ({unit}): of {of['Rows']} rows {of['Known']} are known and "
