@@ -99,8 +99,7 @@ def evaluate(
                 read = sample = columns.scan(file, scheduler) if scan else columns.read(file)
             units |= each_class(per_class, sample)
             weights = read_pair_weights(pair_weights, read)
-            if target_prevalence is not None:
-                units["population"] = read_shares(target_prevalence, read)
+            units["population"] = read_shares(target_prevalence, read)
         # A scan has its own bar
         with contextlib.nullcontext() if scan else progress("Computing ..."):
             result = rehearsed(dmfroc.evaluate, n_samples)(
