@@ -242,13 +242,13 @@ def report(
     One file that needs nothing else: who is better, curves, pairs, classes, warnings, numbers.
     """
     defaults = {"simultaneous": False, "alternative": "two-sided", "margin": None}
+    is_one = len(files) == 1 and not options["models"]
     for name, default in defaults.items():
-        if options[name] != default and len(files) == 1 and not options["models"]:
+        if is_one and options[name] != default:
             raise ValueError(f"--{name} concerns several classifiers, but there is one file")
     check_not_read(output, "--output")
     with opened_page(output, "--output") as stream, collected_warnings() as remarks:
         columns = Columns.taken_from(options)
-        is_one = len(files) == 1 and not columns.models
         each = {stem(files[0]): (columns, files[0])} if is_one else columns.of_each(files)
         predictions, weights, units = read_all(columns, each, pair_weights, options)
         with progress("Computing ..."):

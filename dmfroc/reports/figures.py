@@ -130,16 +130,15 @@ def _fold_paths(mean: MeanROC, n_classifiers: int) -> str:
 
 def by_difficulty(named: Mapping[str, Numbers]) -> list[Hashable]:
     """Return the classes, the one that is hardest to tell from the rest first."""
-    difficulty = {
-        label: float(np.mean([numbers.classes[label].area.value for numbers in named.values()]))
-        for label in next((numbers.classes for numbers in named.values()), ())
-    }
-    return sorted(difficulty, key=lambda label: difficulty[label])
+    several = [numbers.classes for numbers in named.values()]
+    return sorted(
+        several[0] if several else (),
+        key=lambda label: float(np.mean([classes[label].area.value for classes in several])),
+    )
 
 
-def shown_classes(named: Mapping[str, Numbers]) -> list[Hashable]:
-    """Return the classes with charts of their own: all, or of many the hardest."""
-    classes = by_difficulty(named)
+def shown_classes(classes: list[Hashable]) -> list[Hashable]:
+    """Return the classes with charts of their own: all, or of many the first."""
     return classes if len(classes) <= _MOST_SMALL_MULTIPLES else classes[:_SHOWN_OF_MANY]
 
 

@@ -201,9 +201,9 @@ def _page(
     beside: Sequence[str] = (),
 ) -> str:
     """Return the page of what was found, with the curves of all classifiers."""
-    first, level = next(iter(samples.values())), result.level
+    predictions, level = next(iter(samples.values())).predictions, result.level
+    labels = predictions.labels
     best = next(iter(result.best_first().estimates)) if isinstance(result, Comparison) else ""
-    predictions = first.predictions
     with collected_remarks():  # the result has its own
         numbers = {}
         if len(predictions.counted.present) > 1:
@@ -212,22 +212,22 @@ def _page(
     if files := dict.fromkeys(x.predictions.file for x in samples.values() if x.predictions.file):
         provenance.insert(0, ("Files", ", ".join(files)))
     # Of two classes the areas are one
-    areas_of_two = {"dmf_auc": "auc", "hand_till": "auc"} if len(predictions.labels) == 2 else {}
+    areas_of_two = {"dmf_auc": "auc", "hand_till": "auc"} if len(labels) == 2 else {}
     meant = dict.fromkeys(areas_of_two.get(name, name) for name in measures)
-    n_band = predictions.has_scores and max(
-        (of.n_band_thresholds for of in numbers.values()), default=0
-    )
-    if n_band:
+    has_curves = bool(numbers) and predictions.has_scores
+    if has_curves and (n_band := max(of.n_band_thresholds for of in numbers.values())):
         band = (
             f"{in_percent(level)} at each false positive rate by itself, jackknife at {n_band} "
             "thresholds, interpolated between them"
         )
         provenance.append(("Band of the curve", band))
-    has_matrices = 2 * len(predictions.labels) ** 2 * len(samples) <= _MOST_NUMBERS
+    has_matrices = 2 * len(labels) ** 2 * len(samples) <= _MOST_NUMBERS
     curves = {name: _curve_as_json(of, has_matrices) for name, of in numbers.items()}
-    drawn = {"labels": list(predictions.labels), "classifiers": list(curves), "curves": curves}
-    is_tried = isinstance(result, Evaluation) and predictions.has_scores
-    classes = figures.by_difficulty(numbers)[:MOST_CLASSES] if is_tried else []
+    drawn = {"labels": list(labels), "classifiers": list(curves), "curves": curves}
+    hardest_first = figures.by_difficulty(numbers)
+    shown = figures.shown_classes(hardest_first) if has_curves else []
+    is_tried = has_curves and isinstance(result, Evaluation)
+    classes = hardest_first[:MOST_CLASSES] if is_tried else []
     tried = [at_thresholds(of.classes[x], level) for of in numbers.values() for x in classes]
     drawn["thresholds"] = [x.as_json() for x in tried]
     return page(
@@ -239,8 +239,30 @@ def _page(
         provenance,
         watch_out({best: numbers[best]} if len(samples) > 1 and numbers else {}, predictions),
         {**given, **drawn},
-        _drawings(numbers, samples, level, areas)
-        | {
+        {
+            "named": numbers,
+            "tabled": dict(list(numbers.items())[: max(_MOST_ROWS // len(labels), 1)]),
+            "has_curves": has_curves,
+            "is_multiclass": len(labels) > 2,
+            "few": MOST_NAMED,
+            "has_folds": predictions.folds is not None,
+            "labels": labels,
+            "counts": list(zip(labels, predictions.class_counts.tolist(), strict=True)),
+            "percent": in_percent(level),
+            "roc_size": figures.ROC_SIZE,
+            "small_size": figures.SMALL_SIZE,
+            "roc": figures.roc_lines(
+                numbers, {name: _area_text(of, areas[name]) for name, of in numbers.items()}
+            ),
+            "heat_maps": figures.heat_maps(numbers, labels),
+            "scale": [shade(share).background for share in np.linspace(0, 1, 9)],
+            "short": figures.short_labels(labels),
+            "ticks": figures.ticks(labels),
+            "hardest_first": hardest_first,
+            "one_vs_rest": figures.one_vs_rest(numbers, shown),
+            "confusion": figures.confusion_matrices(numbers),
+            "calibration": figures.calibration(numbers, shown, level),
+            "decisions": figures.decisions(samples, shown, level),
             "names": list(samples),
             "has_matrices": has_matrices,
             "tried": tried,
@@ -326,44 +348,6 @@ def _estimates_beside(sample: Sample, comparison: Comparison) -> dict[str, Estim
     ]
     methods = [Jackknife().at(comparison.level)] * len(measures)
     return {estimate.measure: estimate for estimate in estimates_of(measures, methods, sample)}
-
-
-def _drawings(
-    numbers: Mapping[str, Numbers],
-    samples: Mapping[str, Sample],
-    level: float,
-    areas: Mapping[str, Estimate | None],
-) -> dict[str, Any]:
-    """Return what the template draws of the predictions."""
-    predictions = next(iter(samples.values())).predictions
-    labels = predictions.labels
-    counts = list(zip(labels, predictions.class_counts.tolist(), strict=True))
-    has_curves = bool(numbers) and predictions.has_scores
-    shown = figures.shown_classes(numbers) if has_curves else []
-    texts = {name: _area_text(of, areas[name]) for name, of in numbers.items()}
-    return {
-        "named": numbers,
-        "tabled": dict(list(numbers.items())[: max(_MOST_ROWS // len(labels), 1)]),
-        "has_curves": has_curves,
-        "is_multiclass": len(labels) > 2,
-        "few": MOST_NAMED,
-        "has_folds": predictions.folds is not None,
-        "labels": labels,
-        "counts": counts,
-        "percent": in_percent(level),
-        "roc_size": figures.ROC_SIZE,
-        "small_size": figures.SMALL_SIZE,
-        "roc": figures.roc_lines(numbers, texts),
-        "heat_maps": figures.heat_maps(numbers, labels),
-        "scale": [shade(share).background for share in np.linspace(0, 1, 9)],
-        "short": figures.short_labels(labels),
-        "ticks": figures.ticks(labels),
-        "hardest_first": figures.by_difficulty(numbers),
-        "one_vs_rest": figures.one_vs_rest(numbers, shown),
-        "confusion": figures.confusion_matrices(numbers),
-        "calibration": figures.calibration(numbers, shown, level),
-        "decisions": figures.decisions(samples, shown, level),
-    }
 
 
 def _area_text(numbers: Numbers, area: Estimate | None) -> str:
