@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -52,9 +51,10 @@ _DIFFERENCES = "Differences"
 @renders("Result.page")
 def result_page(result: Result, title: str | None = None) -> str:
     """Return the report of any result: its chart, if it has one, its tables and warnings."""
-    parts: list[Any] = [page_table(table) for table in result.tables()]
-    if drawn := chart(result):
-        parts = [drawn, *(replace(t, is_folded=len(t.rows) > _MANY_ROWS) for t in parts)]
+    parts, drawn = [page_table(table) for table in result.tables()], chart(result)
+    if drawn:
+        folded = [x | {"is_folded": len(x["rows"]) > _MANY_ROWS} for x in parts]
+        parts = [drawn, *folded]
     known = result.attributes()
     provenance = [
         (x, f"{known[key]:,}") for key, x in _COUNTS.items() if isinstance(known.get(key), int)

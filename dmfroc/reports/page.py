@@ -322,8 +322,7 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
         else f"a limit beyond the line at {at} shows what was tested."
     )
     pictures.append(figures.forest(difference_rows(drawn), caption, reference=tested))
-    notes = [("", x) for x in [footnote(comparison)] if x]
-    of_pairs = replace(page_table(differences), notes=notes)
+    of_pairs = page_table(differences, note=footnote(comparison))
     tables = [page_table(with_others, has_lines=True), of_pairs]
     parts = [*tables, *pictures, *map(page_table, of_judge), *folded]
     return [part for part in parts if part is not None]

@@ -3,38 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any
 
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.reports.verdict import digits
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.table import Cell, Head, Table, printed
+from dmfroc.results.table import Table, printed
 
 _MOST_ROWS = 200
 _LOPSIDED = 3.0  # ratio of the sides of an interval
-
-
-@dataclass(frozen=True)
-class PageTable:
-    """A table on a page; the first column names the rows.
-
-    Notes are what has to be known of single cells, each with a number that is among the marks of
-    these cells, by row and column. With lines, that of each row's classifier stands before its
-    name.
-    """
-
-    kind: ClassVar = "table"
-    key: str
-    caption: str
-    columns: Sequence[Head]
-    rows: Sequence[Sequence[Cell]]
-    marks: Mapping[tuple[int, int], Sequence[str]]
-    notes: Sequence[tuple[str, str]]
-    has_lines: bool = False
-    is_folded: bool = False
 
 
 def _capitalized(title: str) -> str:
@@ -43,8 +22,15 @@ def _capitalized(title: str) -> str:
     return title if is_symbol else title[0].upper() + title[1:]
 
 
-def page_table(table: Table, *, has_lines: bool = False, is_folded: bool = False) -> PageTable:
-    """Return a table as a page shows it, the first rows of a long one."""
+def page_table(
+    table: Table, *, has_lines: bool = False, is_folded: bool = False, note: str = ""
+) -> dict[str, Any]:
+    """Return a table as a part of a page, with the first rows of a long one.
+
+    The first column names the rows. Notes are what has to be known of single cells, each with a
+    number that is among the marks of these cells, by row and column; or ``note``, of all of them.
+    With lines, that of each row's classifier stands before its name.
+    """
     heads, rows = printed(table, digits)
     caption = table.title
     if len(rows) > _MOST_ROWS:
@@ -59,16 +45,17 @@ def page_table(table: Table, *, has_lines: bool = False, is_folded: bool = False
         for row, e in estimates[:_MOST_ROWS]:
             if text := _unusual(e):
                 marks[row, at] = [notes.setdefault(text, str(len(notes) + 1))]
-    return PageTable(
-        table.key,
-        caption,
-        columns,
-        rows[:_MOST_ROWS],
-        marks,
-        [(mark, text) for text, mark in notes.items()],
-        has_lines,
-        is_folded,
-    )
+    return {
+        "kind": "table",
+        "key": table.key,
+        "caption": caption,
+        "columns": columns,
+        "rows": rows[:_MOST_ROWS],
+        "marks": marks,
+        "notes": [("", note)] if note else [(mark, text) for text, mark in notes.items()],
+        "has_lines": has_lines,
+        "is_folded": is_folded,
+    }
 
 
 def as_sentence(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:

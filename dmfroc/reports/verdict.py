@@ -245,8 +245,8 @@ def lead(
     those in ``best_set`` if there is one. Return the sentence, and those who are tied.
     """
     best, *others = values
-    is_tied = {x: x in best_set if best_set else (best, x) not in wins for x in others}
-    tied = [best, *(x for x in others if is_tied[x])]
+    tied = [best]
+    tied += [x for x in others if (x in best_set if best_set else (best, x) not in wins)]
     worse = [x for x in others if all((name, x) in wins for name in tied)]
     rest = [x for x in others if x not in (*tied, *worse)]
     if rest and best_set:  # one rule for all
@@ -262,12 +262,11 @@ def lead(
     if len(tied) == 1:
         whom = of_worse if is_long or rest or len(values) == 2 else "all others"
         claim = f"{of_tied} is {f'better than {whom}' if worse else 'best'}"
-    elif len(tied) == 2:
-        claim = f"The data do not show which of {of_tied} is better"
     else:
-        claim = f"The data do not show which of {of_tied} is best"
-    if worse and len(tied) > 1:
-        claim += f"; {'both' if len(tied) == 2 else 'all'} are better than {of_worse}"
+        most, every = ("better", "both") if len(tied) == 2 else ("best", "all")
+        claim = f"The data do not show which of {of_tied} is {most}"
+        if worse:
+            claim += f"; {every} are better than {of_worse}"
     if rest:
         claim += f"; {of_rest} {'is' if len(rest) == 1 else 'are'} excluded as the best"
     if is_long:
