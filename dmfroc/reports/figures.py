@@ -18,7 +18,7 @@ from dmfroc.measures.statistics.forecasts import no_probabilities
 from dmfroc.multiclass.curve import MeanROC
 from dmfroc.plots._style import BETWEEN_NAMES
 from dmfroc.plots.forest import ForestRow
-from dmfroc.reports.numbers import Numbers
+from dmfroc.reports.numbers import ByClassifier
 from dmfroc.reports.shapes import (
     MOST_POINTS,
     Shade,
@@ -98,7 +98,7 @@ class Matrix:
     summary: str
 
 
-def roc_lines(named: Mapping[str, Numbers], texts: Mapping[str, str]) -> list[ChartLine]:
+def roc_lines(named: ByClassifier, texts: Mapping[str, str]) -> list[ChartLine]:
     """Return the multiclass ROC curves with their bands."""
     lines = []
     for position, (name, numbers) in enumerate(named.items()):
@@ -128,7 +128,7 @@ def _fold_paths(mean: MeanROC, n_classifiers: int) -> str:
     return " ".join(_thin_path(curve.fpr, curve.tpr, most) for curve in mean.folds)
 
 
-def by_difficulty(named: Mapping[str, Numbers]) -> list[Hashable]:
+def by_difficulty(named: ByClassifier) -> list[Hashable]:
     """Return the classes, the one that is hardest to tell from the rest first."""
     several = [numbers.classes for numbers in named.values()]
     return sorted(
@@ -142,7 +142,7 @@ def shown_classes(classes: list[Hashable]) -> list[Hashable]:
     return classes if len(classes) <= _MOST_SMALL_MULTIPLES else classes[:_SHOWN_OF_MANY]
 
 
-def one_vs_rest(named: Mapping[str, Numbers], shown: Sequence[Hashable]) -> list[Small]:
+def one_vs_rest(named: ByClassifier, shown: Sequence[Hashable]) -> list[Small]:
     """Return the ROC curve of each class against the rest, the hardest class first."""
     n_curves = max(len(named) * len(shown), 1)
     most = max(min(MOST_POINTS, _POINTS_IN_ALL // n_curves), 20)
@@ -162,9 +162,7 @@ def one_vs_rest(named: Mapping[str, Numbers], shown: Sequence[Hashable]) -> list
     return charts
 
 
-def calibration(
-    named: Mapping[str, Numbers], shown: Sequence[Hashable], level: float
-) -> list[Small]:
+def calibration(named: ByClassifier, shown: Sequence[Hashable], level: float) -> list[Small]:
     """Return the calibration curve of each class; none where scores are no probabilities."""
     charts = []
     for label in shown:
@@ -232,7 +230,7 @@ def decisions(
     return charts
 
 
-def heat_maps(named: Mapping[str, Numbers], labels: Sequence[Hashable]) -> list[Matrix]:
+def heat_maps(named: ByClassifier, labels: Sequence[Hashable]) -> list[Matrix]:
     """Return A(i|j) of all pairs, with the worst named."""
     maps = []
     for position, (name, numbers) in enumerate(named.items()):
@@ -245,7 +243,7 @@ def heat_maps(named: Mapping[str, Numbers], labels: Sequence[Hashable]) -> list[
     return maps
 
 
-def confusion_matrices(named: Mapping[str, Numbers]) -> list[Matrix]:
+def confusion_matrices(named: ByClassifier) -> list[Matrix]:
     """Return how often each class was predicted for each observed one."""
     matrices = []
     for position, (name, numbers) in enumerate(named.items()):

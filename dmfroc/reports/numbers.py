@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -90,6 +90,10 @@ class Numbers:
     classes: dict[Hashable, OfClass]
     confusion: Float[np.ndarray, "k k"] | None
     rates: dict[str, Float[np.ndarray, " k"]]
+
+
+ByClassifier = Mapping[str, Numbers]
+"""The numbers of each classifier, by name."""
 
 
 def numbers_of(sample: Sample, curve_options: CurveOptions, level: float) -> Numbers:

@@ -18,7 +18,7 @@ from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.inference.options import OF_ALGORITHM
 from dmfroc.inputs.messages import shortened
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.reports.numbers import Numbers
+from dmfroc.reports.numbers import ByClassifier, Numbers
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.table import rounded
@@ -129,7 +129,7 @@ def evaluation_verdict(evaluation: Evaluation) -> list[str]:
     ]
 
 
-def hardest(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]:
+def hardest(named: ByClassifier, predictions: Predictions) -> list[str]:
     """Say of one classifier which pair is hardest, and how often its decisions are right."""
     sentences, has_pairs = [], predictions.n_classes > 2 and predictions.has_scores
     n = dict(zip(map(class_name, predictions.labels), predictions.class_counts, strict=True))
@@ -332,7 +332,7 @@ def _about_folds(several: Iterable[Predictions], method: str) -> list[str]:
     return [f"Cross-validated: values are means over {n_folds} folds; intervals are for {about}."]
 
 
-def watch_out(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]:
+def watch_out(named: ByClassifier, predictions: Predictions) -> list[str]:
     """Say what to watch out for: rare classes, and pairs that are hardly told apart."""
     counts = dict(zip(predictions.labels, predictions.class_counts.tolist(), strict=True))
     rare = [f"{class_name(label)} (n = {n})" for label, n in counts.items() if 0 < n < _RARE]
