@@ -81,8 +81,10 @@ def at_thresholds(of_class: OfClass, level: float) -> AtThresholds:
     positives, negatives = totals
     share, benefit = positives / (positives + negatives), None
     if is_probability:
-        sums = np.column_stack([rates[0][0], rates[1][0], np.ones((len(rising), 2))])
-        benefit = net_benefits(sums, rising / (1 - rising), share)[0].round(_DIGITS)
+        whole = np.broadcast_to([positives, negatives], (len(rising), 2))
+        hits = positives * rates[0][0], negatives * rates[1][0]
+        benefit = net_benefits(np.column_stack([*hits, whole]), rising / (1 - rising), None)[0]
+        benefit = benefit.round(_DIGITS)
     sign = -1 if of_class.direction == "<=" else 1
     return AtThresholds(
         of_class.label, share, of_class.direction, sign * rising, found, false_alarms, benefit
