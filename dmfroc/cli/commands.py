@@ -555,22 +555,22 @@ def demo(plot: Path) -> None:
     the curves.
     """
     with open_picture(plot) as picture, collected_warnings():
-        with progress("Fitting three classifiers ..."):
-            from dmfroc.cli.demo import DESCRIPTION, demo_folds, demo_predictions
+        from dmfroc.cli.demo import DESCRIPTION, demo_classifiers
 
-            predictions, folds = demo_predictions(), demo_folds()
         show(DESCRIPTION)
-        remarks = {}
-        for name, of_classifier in predictions.items():
-            with progress(f"Evaluating: {name} ..."):
-                evaluation = dmfroc.evaluate(of_classifier, folds=folds)
+        classifiers, measurements, cultivars = demo_classifiers()
+        predictions, remarks = {}, {}
+        for name, classifier in classifiers.items():
+            with progress(f"Fitting and evaluating: {name} ..."):
+                evaluation = dmfroc.cross_validate(classifier, measurements, cultivars)
+            predictions[name] = evaluation.predictions
             advice = "pass y_pred= if you know better: "  # of no use without a file
             remarks[name] = [x.removeprefix(advice) for x in evaluation.warnings]
             show(f"\n{name.upper()}\n{evaluation.as_text(warnings=False)}")
         with progress("Comparing ..."):
-            comparison = dmfroc.compare(predictions, folds=folds)
+            comparison = dmfroc.compare(predictions)
             if picture:
-                picture.draw(predictions, comparison.level, "equal", folds)
+                picture.draw(predictions, comparison.level, "equal", None)
     show("\nCOMPARISON")
     show_result(comparison, attributed(remarks), {})
 
