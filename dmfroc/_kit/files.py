@@ -114,11 +114,11 @@ def _regular(target: Path) -> os.stat_result | None:
     except FileNotFoundError:
         return None
     if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(None, "it is no regular file, and would be replaced by one", str(target))
+        raise ValueError("it is no regular file, and would be replaced by one")
     if not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
     return status
 
 
