@@ -35,7 +35,6 @@ from dmfroc.cli.inputs import (
     stem,
 )
 from dmfroc.cli.outputs import (
-    KINDS,
     check_not_read,
     chosen,
     collected_warnings,
@@ -503,8 +502,6 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
 
     One curve per class, each against the rest; of two classes, that of the second.
     """
-    if kind not in KINDS:
-        raise ValueError(f"KIND must be one of {', '.join(KINDS)}, but it is {kind!r}")
     target = Path(f"dmfroc-{kind}.png") if output is None else output
     with open_picture(target, "--output") as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
