@@ -12,12 +12,11 @@ from matplotlib.figure import Figure
 from notebook import notebook_of
 from sklearn.datasets import load_digits, load_wine
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import PredefinedSplit, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dmfroc import Predictions, plots
-from dmfroc.cli.demo import demo_folds
+from dmfroc import Predictions, cross_validate, plots
 from dmfroc.plots import MulticlassROCDisplay
 
 IMAGES = Path(__file__).resolve().parent / "images"
@@ -67,15 +66,12 @@ def six_digits() -> Predictions:
     return Predictions.from_arrays(digits[chosen], scores)
 
 
-def few_measurements(folds: np.ndarray) -> dict[str, Predictions]:
+def few_measurements() -> dict[str, Predictions]:
     """Return cross-validated probabilities of wines, by the measurements that are used."""
     X, y = load_wine(return_X_y=True)
     columns = {"alcohol and malic acid": [0, 1], "alcohol": [0], "malic acid": [1]}
-    cv = PredefinedSplit(folds)
     return {
-        name: Predictions.from_arrays(
-            y, cross_val_predict(LogisticRegression(), X[:, x], y, cv=cv, method="predict_proba")
-        )
+        name: cross_validate(LogisticRegression(), X[:, x], y, measures="hand_till").predictions
         for name, x in columns.items()
     }
 
@@ -99,9 +95,8 @@ def main() -> None:
     save(of_getting_started(), "getting-started")
     figure = Figure(figsize=(7, 6.8), layout="constrained", dpi=130)
     ax = figure.subplots()
-    folds = demo_folds()
-    for name, predictions in few_measurements(folds).items():
-        MulticlassROCDisplay.from_predictions(predictions, name=name, ax=ax, folds=folds)
+    for name, predictions in few_measurements().items():
+        MulticlassROCDisplay.from_predictions(predictions, name=name, ax=ax)
     save(figure, "roc")
 
     digits = six_digits()

@@ -190,40 +190,6 @@ def constant(x: Any, xp: Any) -> Any:
     return lax.stop_gradient(x)
 
 
-def before(x: Float[AnyArray, "*rows m"]) -> Float[AnyArray, "*rows m_minus_1"]:
-    """Return all numbers of each row but the last: where the steps between them start."""
-    return _before(x) if _is_differentiated(x) else x[..., :-1]
-
-
-def after(x: Float[AnyArray, "*rows m"]) -> Float[AnyArray, "*rows m_minus_1"]:
-    """Return all numbers of each row but the first: where the steps between them end."""
-    return _after(x) if _is_differentiated(x) else x[..., 1:]
-
-
-def last(x: Float[AnyArray, "*rows m"]) -> Float[AnyArray, "*rows 1"]:
-    """Return the last number of each row."""
-    return _last(x) if _is_differentiated(x) else x[..., -1:]
-
-
-def take(
-    x: Float[AnyArray, "*rows m"], places: Int[AnyArray, "*rows k"], xp: Any
-) -> Float[AnyArray, "*rows k"]:
-    """Return the numbers at some places of each row."""
-    return _take(x, places) if _is_differentiated(x) else xp.take_along_axis(x, places, -1)
-
-
-def _is_differentiated(x: Any) -> bool:
-    return getval(x) is not x
-
-
-# The transpose of each puts the numbers back where they came from.
-_before, _after, _last = (
-    primitive(function)
-    for function in (lambda x: x[..., :-1], lambda x: x[..., 1:], lambda x: x[..., -1:])
-)
-_take = primitive(lambda x, places: np.take_along_axis(x, places, -1))
-
-
 def _placed(shape: tuple[int, ...], place: Any, numbers: Any) -> np.ndarray:
     placed = np.zeros(shape)
     placed[(..., place)] = numbers
@@ -231,13 +197,27 @@ def _placed(shape: tuple[int, ...], place: Any, numbers: Any) -> np.ndarray:
 
 
 def _added(shape: tuple[int, ...], places: Any, numbers: Any) -> np.ndarray:
-    offsets = np.arange(0, np.prod(shape, dtype=int), shape[-1]).reshape(*shape[:-1], 1)
-    return np.bincount(
-        (places + offsets).ravel(), numbers.ravel(), np.prod(shape, dtype=int)
-    ).reshape(shape)
+    size = np.prod(shape, dtype=int)
+    offsets = np.arange(0, size, shape[-1]).reshape(*shape[:-1], 1)
+    return np.bincount((places + offsets).ravel(), numbers.ravel(), size).reshape(shape)
 
 
-defvjp(_before, lambda found, x: lambda d: _placed(x.shape, slice(None, -1), d))
-defvjp(_after, lambda found, x: lambda d: _placed(x.shape, slice(1, None), d))
-defvjp(_last, lambda found, x: lambda d: _placed(x.shape, slice(-1, None), d))
-defvjp(_take, lambda found, x, places: lambda d: _added(x.shape, places, d), argnums=(0,))
+before = primitive(lambda x: x[..., :-1])
+"""Returns all numbers of each row but the last: where the steps between them start."""
+
+after = primitive(lambda x: x[..., 1:])
+"""Returns all numbers of each row but the first: where the steps between them end."""
+
+last = primitive(lambda x: x[..., -1:])
+"""Returns the last number of each row."""
+
+take = primitive(
+    lambda x, places, xp: (np if xp is differentiated_numpy else xp).take_along_axis(x, places, -1)
+)
+"""Returns the numbers at some places of each row."""
+
+# The transpose of each puts the numbers back where they came from.
+defvjp(before, lambda found, x: lambda d: _placed(x.shape, slice(None, -1), d))
+defvjp(after, lambda found, x: lambda d: _placed(x.shape, slice(1, None), d))
+defvjp(last, lambda found, x: lambda d: _placed(x.shape, slice(-1, None), d))
+defvjp(take, lambda found, x, places, xp: lambda d: _added(x.shape, places, d), argnums=(0,))

@@ -21,12 +21,8 @@ _FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _OLD = 86_400  # seconds; what another machine left may be in use until then
 
 
-class NotWrittenError(OSError):
-    """A file that cannot be written."""
-
-
 @contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def written(path: Path, name: str) -> Iterator[BinaryIO]:
     """Open a file for writing that appears under its name once all of it is on disk.
 
     A link stays a link, and a file that is overwritten keeps its mode. The data go to a file of a
@@ -35,38 +31,30 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     Raises
     ------
-    NotWrittenError
-        If the file cannot be written, or is none: devices and pipes are not replaced.
+    ValueError
+        If the file cannot be written, or is none: devices and pipes are not replaced. It is called
+        by the name of the argument.
     """
-    with _writing(path):
+    what = f"{name} {path}"
+    with _writing(what):
         target = Path(os.path.realpath(path))
         before = _regular(target)
         remove_strays(target.parent)
         descriptor, partial = _opened_beside(target, before)
     try:
-        with _writing(path, among_others=True), os.fdopen(descriptor, "wb") as stream:
+        with _writing(what, among_others=True), os.fdopen(descriptor, "wb") as stream:
             yield stream
-            with _writing(path):
+            with _writing(what):
                 stream.flush()
                 os.fsync(descriptor)
-        with _writing(path):
+        with _writing(what):
             os.replace(partial, target)
     finally:
         partial.unlink(missing_ok=True)
 
 
 @contextmanager
-def written(path: Path, name: str) -> Iterator[BinaryIO]:
-    """Open a file as `written_whole` does; errors call it by the name of the argument."""
-    try:
-        with written_whole(path) as stream:
-            yield stream
-    except NotWrittenError as error:
-        raise ValueError(f"{name} {path} cannot be written: {error.strerror}") from error
-
-
-@contextmanager
-def _writing(path: str | os.PathLike[str], *, among_others: bool = False) -> Iterator[None]:
+def _writing(what: str, *, among_others: bool = False) -> Iterator[None]:
     """Name the file in errors of writing it: among others only those of a full disk."""
     try:
         yield
@@ -75,7 +63,7 @@ def _writing(path: str | os.PathLike[str], *, among_others: bool = False) -> Ite
         if among_others and (number not in _FULL or getattr(error, "filename", None) is not None):
             raise
         reason = getattr(error, "strerror", None) or str(error)
-        raise NotWrittenError(number, reason, os.fspath(path)) from error
+        raise ValueError(f"{what} cannot be written: {reason}") from error
 
 
 def checked_path(name: str, path: Any) -> Path:
@@ -126,20 +114,12 @@ def _regular(target: Path) -> os.stat_result | None:
     except FileNotFoundError:
         return None
     if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(None, "it is no regular file, and would be replaced by one", str(target))
+        raise ValueError("it is no regular file, and would be replaced by one")
     if not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
     return status
-
-
-def _like(before: os.stat_result, descriptor: int) -> None:
-    """Give a file the owner, if this process may, and the mode of the one that it replaces."""
-    if hasattr(os, "fchown"):
-        with contextlib.suppress(OSError):
-            os.fchown(descriptor, before.st_uid, before.st_gid)
-        os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
 
 
 def _host() -> int:
@@ -158,8 +138,10 @@ def _opened_beside(target: Path, before: os.stat_result | None) -> tuple[int, Pa
     if os.fstat(descriptor).st_nlink == 0:  # taken for a stray just before it was locked
         os.close(descriptor)
         return _opened_beside(target, before)
-    if before is not None:
-        _like(before, descriptor)
+    if before is not None and hasattr(os, "fchown"):
+        with contextlib.suppress(OSError):  # another owner, which this process may not set
+            os.fchown(descriptor, before.st_uid, before.st_gid)
+        os.fchmod(descriptor, mode)
     return descriptor, beside
 
 

@@ -22,15 +22,18 @@ def table(key: str) -> dict[str, Any]:
     """Return what to type instead of each of the ``"names"`` and ``"options"`` of others."""
     import tomllib
 
-    text = files("dmfroc._kit").joinpath("habits.toml").read_text(encoding="utf-8")
-    return {name: x for names, x in tomllib.loads(text)[key].items() for name in names.split()}
+    lines = tomllib.loads(_text("habits.toml"))[key]
+    return {name: x for names, x in lines.items() for name in names.split()}
 
 
 @cache
 def _names() -> dict[str, str]:
     """Return what to type for each name here, without case and marks; a test renews the list."""
-    text = files("dmfroc._kit").joinpath("names.tsv").read_text(encoding="utf-8")
-    return dict(line.split("\t") for line in text.splitlines())
+    return dict(line.split("\t") for line in _text("names.tsv").splitlines())
+
+
+def _text(name: str) -> str:
+    return files("dmfroc._kit").joinpath(name).read_text(encoding="utf-8")
 
 
 def line_of(name: str) -> str:

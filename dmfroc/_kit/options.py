@@ -31,47 +31,49 @@ def refuse(what: str, obstacle: str | None) -> None:
         raise ValueError(f"{what} {obstacle}")
 
 
+def _wrong_type(name: str, what: str, value: Any) -> TypeError:
+    return TypeError(f"{name} must be {what}, but it is {found(value)}")
+
+
 def number(name: str, value: Any) -> float:
     """Return a real number of any kind as a float; NaN and infinity are for the caller to judge."""
     scalar = _scalar(name, value)
     if isinstance(scalar, bool | np.bool) or not isinstance(scalar, Real | Decimal):
-        raise TypeError(f"{name} must be a number, but it is {found(value)}")
+        raise _wrong_type(name, "a number", value)
     try:
         return float(scalar)
     except OverflowError:
         raise ValueError(f"{name} must be a number that a float can hold, not {value}") from None
 
 
+def _inside(name: str, value: Any, is_inside: Callable[[float], bool], what: str) -> float:
+    checked = number(name, value)
+    if not is_inside(checked):
+        raise ValueError(f"{name} must be {what}, but it is {value!r}")
+    return checked
+
+
 def positive(name: str, value: Any) -> float:
     """Return a real number of any kind that is above zero and finite."""
-    checked = number(name, value)
-    if not 0 < checked < np.inf:
-        raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
-    return checked
+    return _inside(name, value, lambda x: 0 < x < np.inf, "positive and finite")
 
 
 def proportion(name: str, value: Any, interval: Literal["(0, 1)", "(0, 1]", "[0, 1]"]) -> float:
     """Return a real number of any kind in an interval with open or closed ends."""
-    checked = number(name, value)
-    is_above = checked > 0 or (checked == 0 and interval[0] == "[")
-    if not (is_above and (checked < 1 or (checked == 1 and interval[-1] == "]"))):
-        raise ValueError(f"{name} must be in {interval}, but it is {value!r}")
-    return checked
+    ends = [end for end, bracket in ((0, interval[0]), (1, interval[-1])) if bracket in "[]"]
+    return _inside(name, value, lambda x: 0 < x < 1 or x in ends, f"in {interval}")
 
 
 def nonnegative(name: str, value: Any) -> float:
     """Return a real number of any kind that is finite and not below zero."""
-    checked = number(name, value)
-    if not 0 <= checked < np.inf:
-        raise ValueError(f"{name} must be a finite number >= 0, but it is {value!r}")
-    return checked
+    return _inside(name, value, lambda x: 0 <= x < np.inf, "a finite number >= 0")
 
 
 def integer(name: str, value: Any, least: int, most: int = _LARGEST_SIZE) -> int:
     """Return an integer of any kind from ``least`` to ``most``."""
     scalar = _scalar(name, value)
     if isinstance(scalar, bool | np.bool) or not isinstance(scalar, Integral):
-        raise TypeError(f"{name} must be an integer >= {least}, but it is {found(value)}")
+        raise _wrong_type(name, f"an integer >= {least}", value)
     if scalar < least:
         raise ValueError(f"{name} must be an integer >= {least}, but it is {scalar}")
     whole = int(scalar)
@@ -82,10 +84,9 @@ def integer(name: str, value: Any, least: int, most: int = _LARGEST_SIZE) -> int
 
 def listed(name: str, values: Any, least: int = 1) -> list[Any]:
     """Return several values as a list with at least so many of them."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise TypeError(f"{name} must be a list, but it is {found(values)}")
-    if getattr(values, "ndim", 1) == 0:
-        raise TypeError(f"{name} must be a list, but it is {found(values)}")
+    is_single = isinstance(values, str | bytes) or getattr(values, "ndim", 1) == 0
+    if is_single or not isinstance(values, Iterable):
+        raise _wrong_type(name, "a list", values)
     items = list(values)
     if len(items) < least:
         enough = "one value" if least == 1 else f"{least} values"
@@ -97,7 +98,7 @@ def listed(name: str, values: Any, least: int = 1) -> list[Any]:
 def instance[T](name: str, value: Any, kind: type[T]) -> T:
     """Return what must be an object of a class."""
     if not isinstance(value, kind):
-        raise TypeError(f"{name} must be of type {kind.__name__}, but it is {found(value)}")
+        raise _wrong_type(name, f"of type {kind.__name__}", value)
     return value
 
 
@@ -106,7 +107,7 @@ def function_of[**P, R](
 ) -> Callable[P, R]:
     """Return a function that can be called with such arguments."""
     if not callable(value):
-        raise TypeError(f"{name} must be a function {parameters}, but it is {found(value)}")
+        raise _wrong_type(name, f"a function {parameters}", value)
     try:
         inspect.signature(value).bind(*arguments)
     except TypeError as error:
@@ -141,7 +142,7 @@ def flag(name: str, value: Any) -> bool:
     """Return True or False."""
     scalar = _scalar(name, value)
     if not isinstance(scalar, bool | np.bool):
-        raise TypeError(f"{name} must be True or False, but it is {found(value)}")
+        raise _wrong_type(name, "True or False", value)
     return bool(scalar)
 
 
@@ -254,9 +255,7 @@ _LEAST_LEVEL = 0.2  # nobody asks for less, but for error probabilities
 
 def check_level(level: Any) -> float:
     """Return the nominal coverage of intervals; refuse one outside (0, 1)."""
-    checked = number("level", level)
-    if not 0 < checked < 1:
-        raise ValueError(f"level must be between 0 and 1, such as 0.95, but it is {level!r}")
+    checked = _inside("level", level, lambda x: 0 < x < 1, "between 0 and 1, such as 0.95")
     if checked <= _LEAST_LEVEL:
         raise ValueError(
             f"level={level!r} is the coverage of an interval, not its error probability: pass "

@@ -46,21 +46,20 @@ def names_of_stub(
     there, or a module of the package, as type checkers read it. Packages below it that have a stub
     are found, too, and ``dir`` lists them.
     """
-    homes: dict[str, str] = {}
+    listed: dict[str, str] = {}
     with open(f"{file}i", encoding="utf-8") as stub:
         nodes = ast.parse(stub.read()).body
     for node in nodes:
         if isinstance(node, ast.ImportFrom):
             home = resolve_name("." * node.level + (node.module or ""), package)
-            homes |= {alias.name: home for alias in node.names}
-    public, folder = sorted(homes), os.path.dirname(file)
+            listed |= {alias.name: home for alias in node.names}
+    folder = os.path.dirname(file)
     rooms = [x for x in os.listdir(folder) if os.path.exists(f"{folder}/{x}/__init__.pyi")]
+    homes = dict.fromkeys(rooms, package) | listed
 
     def get(name: str) -> Any:
         if name not in homes:
-            if name not in rooms:
-                raise missing(package, name)
-            homes[name] = package
+            raise missing(package, name)
         home = homes[name]
         with undisturbed():
             if home == package:  # a module of the package itself
@@ -71,4 +70,4 @@ def names_of_stub(
         setattr(sys.modules[package], name, value)
         return value
 
-    return get, lambda: sorted({*public, *rooms}), public
+    return get, lambda: sorted(homes), sorted(listed)

@@ -22,13 +22,12 @@ def printable(value: Any) -> str:
     text = str(value)
     if text.isprintable():
         return text
-    return "".join(map(_escaped, text))
-
-
-def _escaped(character: str) -> str:
-    if character in _JOINERS or unicodedata.category(character) not in _UNPRINTABLE:
-        return character
-    return character.encode("unicode_escape", "backslashreplace").decode()
+    return "".join(
+        x
+        if x in _JOINERS or unicodedata.category(x) not in _UNPRINTABLE
+        else x.encode("unicode_escape", "backslashreplace").decode()
+        for x in text
+    )
 
 
 def width(text: str) -> int:
@@ -60,6 +59,15 @@ def class_name(label: Any) -> str:
     """
     text = str(label)
     return f"class {text}" if text.lstrip("+-.")[:1].isdigit() else text
+
+
+def in_percent(share: float) -> str:
+    """Return a share, such as a level, in per cent.
+
+    >>> in_percent(0.95)
+    '95 %'
+    """
+    return f"{100 * share:g} %"
 
 
 def legend_text(value: Any) -> str:

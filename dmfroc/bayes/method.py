@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from threading import Lock
 from typing import ClassVar
 
@@ -26,7 +27,6 @@ from dmfroc.inference.method import (
     USE_BOOTSTRAP,
     IntervalMethod,
     JointEstimates,
-    Pair,
     compare_draws,
 )
 from dmfroc.inference.units import Sample, are_paired
@@ -77,49 +77,45 @@ class Bayes(IntervalMethod):
                     f"of the options of {measure.name} the posterior knows pair_weights alone: "
                     "use method='bayesian_bootstrap', or in Python bayesian_roc, which has its own"
                 )
-            return self._curve(predictions, options.pair_weights)
+            return self._curve(predictions, pair_weights=options.pair_weights)
         if measure.statistic is pair_counts:
-            curve = self._curve(predictions, weights_of_pairs(measure, predictions), "ordinal")
+            curve = self._curve(predictions, "ordinal", weights_of_pairs(measure, predictions))
             return posterior_of_pairs(measure, curve, predictions)
         if measure.statistic is curve_counts and is_straight_between_points(measure):
             places = [None] if predictions.n_classes == 2 else predictions.present.tolist()
-            curves = [self._cached_curve(predictions, place) for place in places]
+            curves = [self._curve(predictions, place=place) for place in places]
             return posterior_of_curves(measure, curves, predictions)
         return table_posterior(measure, predictions, level=self.level, seed=self.seed)
 
     def _curve(
         self,
         predictions: Predictions,
-        pair_weights: PairWeights,
         likelihood: Likelihood | None = None,
+        pair_weights: PairWeights = "equal",
+        place: int | None = None,
     ) -> Posterior:
-        if is_one_of(pair_weights, ("equal",)):
-            return self._cached_curve(predictions, likelihood=likelihood)
-        return bayesian_roc(
+        """Return the posterior of all classes' curve, or of that of a class against the rest.
+
+        It is drawn once for all measures, unless pairs have weights of their own.
+        """
+        lock, curves = _cached_curves(predictions)
+        likelihood = None if len(predictions.present) == 2 else likelihood  # ordinal anyway
+        key = place, likelihood, self.level, self.seed
+        if place is not None:
+            predictions = against_the_rest(predictions, place)
+        draw = partial(
+            bayesian_roc,
             predictions,
             pair_weights=pair_weights,
             likelihood=likelihood,
             level=self.level,
             random_state=self.seed,
         )
-
-    def _cached_curve(
-        self,
-        predictions: Predictions,
-        place: int | None = None,
-        likelihood: Likelihood | None = None,
-    ) -> Posterior:
-        """Return the posterior of all classes' curve, or of that of a class against the rest."""
-        lock, curves = _cached_curves(predictions)
-        likelihood = None if len(predictions.present) == 2 else likelihood  # ordinal anyway
-        key = place, likelihood, self.level, self.seed
-        if place is not None:
-            predictions = against_the_rest(predictions, place)
+        if not is_one_of(pair_weights, ("equal",)):
+            return draw()
         with lock:
             if key not in curves:
-                curves[key] = bayesian_roc(
-                    predictions, likelihood=likelihood, level=self.level, random_state=self.seed
-                )
+                curves[key] = draw()
             return curves[key]
 
     def joint_estimates(
@@ -141,11 +137,14 @@ class Bayes(IntervalMethod):
         if paired:
             influences = [influences_on(measure, s.predictions)[1] for s in samples.values()]
             draws = couple(draws, correlation_of(np.stack(influences)), self.seed)
-
-        def interval_of(pair: Pair, draws: PerDraw, error: float) -> Interval:
-            return Interval(*interval_of_draws(draws, 1 - error).tolist())
-
-        return compare_draws(measure, estimates, draws, interval_of, hypothesis, self.level)
+        return compare_draws(
+            measure,
+            estimates,
+            draws,
+            lambda _, drawn, error: Interval(*interval_of_draws(drawn, 1 - error).tolist()),
+            hypothesis,
+            self.level,
+        )
 
 
 @once_per_predictions

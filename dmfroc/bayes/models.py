@@ -36,6 +36,12 @@ _NEWTON_STEPS = 12
 _BEYOND_ALL_SCORES = 1e3  # standard deviations
 _KNOWN = 0.01  # standard deviation of the logarithm of a spread that is given
 
+PerPair = Float[Array, " q"]
+"""One number for each pair of classes."""
+
+RatesAtThresholds = Float[Array, "2 t"]
+"""One number for the true and for the false positive rate at each threshold."""
+
 
 class AverageCurve(NamedTuple):
     """The average pair: logits of its rates, and the distances between neighbours.
@@ -44,7 +50,7 @@ class AverageCurve(NamedTuple):
     between thresholds that hardly any score separates.
     """
 
-    logits: Float[Array, "2 t"]
+    logits: RatesAtThresholds
     distances: Float[Array, "2 t_minus_1"]
 
 
@@ -80,7 +86,7 @@ def sample_curve(
 
 def _share_of_data(
     counts: Float[Array, "2 t_plus_1"], halvings: Halvings, scale: PerThreshold
-) -> Float[Array, "2 t"]:
+) -> RatesAtThresholds:
     """Return the information on each split that is the counts' and not the prior's."""
     first, second = (counts @ is_in.T for is_in in _bins_of_halves(halvings))
     information = first * second / jnp.maximum(first + second, 1e-9)
@@ -109,7 +115,7 @@ def _bins_of_halves(halvings: Halvings) -> list[Float[np.ndarray, "t t_plus_1"]]
     ]
 
 
-def _curve_of_splits(logit: Float[Array, "2 t"], halvings: Halvings) -> AverageCurve:
+def _curve_of_splits(logit: RatesAtThresholds, halvings: Halvings) -> AverageCurve:
     """Return the curve whose splits have the given logits of falling into the first half."""
     is_first, is_second = _bins_of_halves(halvings)
     log_first = jax.nn.log_sigmoid(logit)
@@ -124,7 +130,7 @@ def _curve_of_splits(logit: Float[Array, "2 t"], halvings: Halvings) -> AverageC
     )
 
 
-def _binormal_splits(discrimination: Float[Array, ""], halvings: Halvings) -> Float[Array, "2 t"]:
+def _binormal_splits(discrimination: Float[Array, ""], halvings: Halvings) -> RatesAtThresholds:
     """Return the logits of the splits of two unit normal distributions so far apart.
 
     They are smooth functions of the distance alone, and are interpolated in a table by cubics that
@@ -373,12 +379,12 @@ def _random_pairs(n_pairs: int, of_pairs: tuple[Any, float], priors: Priors) -> 
     return _with_mean_one(correlated[:, 0]), shift - shift.mean(axis=0)
 
 
-def _with_mean_one(log_effect: Float[Array, " q"]) -> Float[Array, " q"]:
+def _with_mean_one(log_effect: PerPair) -> PerPair:
     return len(log_effect) * jax.nn.softmax(log_effect)
 
 
 def _logits_of_pairs(
-    curve: AverageCurve, scale: Float[Array, " q"], shift: PerClassOfPair
+    curve: AverageCurve, scale: PerPair, shift: PerClassOfPair
 ) -> Float[Array, "q 2 t"]:
     return scale[:, None, None] * curve.logits + shift[..., None]
 
@@ -389,7 +395,7 @@ def _log_sigmoid(x: Float[Array, "*cells"]) -> Float[Array, "*cells"]:
 
 
 def ordinal_log_likelihood(
-    counts: ThresholdCounts, curve: AverageCurve, scale: Float[Array, " q"], shift: PerClassOfPair
+    counts: ThresholdCounts, curve: AverageCurve, scale: PerPair, shift: PerClassOfPair
 ) -> PerClassOfPair:
     """Return the log-likelihood of multinomial counts between successive thresholds, by column."""
     distance = scale[:, None, None] * curve.distances
@@ -414,7 +420,7 @@ def log_likelihood_of_bins(
 
 
 def binomial_log_likelihood(
-    counts: ThresholdCounts, curve: AverageCurve, scale: Float[Array, " q"], shift: PerClassOfPair
+    counts: ThresholdCounts, curve: AverageCurve, scale: PerPair, shift: PerClassOfPair
 ) -> PerClassOfPair:
     """Return the log-likelihood by column if every cell were an independent binomial count."""
     eta = _logits_of_pairs(curve, scale, shift)

@@ -13,7 +13,7 @@ from scipy.special import expit
 from dmfroc._kit.arrays import AnyArray
 
 _CELLS_AT_ONCE = 20_000_000
-EFFECTS = ("pair_effect", "pair_shift", "threshold_effect")
+_EFFECTS = ("pair_effect", "pair_shift", "threshold_effect")
 
 
 def areas(rates: Float[AnyArray, "*draw q 2 t"], xp: Any) -> Float[AnyArray, "*draw q"]:
@@ -24,18 +24,13 @@ def areas(rates: Float[AnyArray, "*draw q 2 t"], xp: Any) -> Float[AnyArray, "*d
     return ((tpr[..., 1:] + tpr[..., :-1]) * (fpr[..., 1:] - fpr[..., :-1])).sum(-1) / 2
 
 
-def rates_of_pairs(tree: xarray.DataTree) -> Iterator[Float[np.ndarray, "chain some q 2 t"]]:
-    """Yield the true and false positive rates of every pair, some draws of all chains at a time."""
-    posterior = tree["posterior"]
-    yield from rates_in_parts(*(posterior[name].to_numpy() for name in EFFECTS))
+def rates_of_pairs(drawn: Any, every: int = 1) -> Iterator[Float[np.ndarray, "chain some q 2 t"]]:
+    """Yield the true and false positive rates of every pair, some draws of all chains at a time.
 
-
-def rates_in_parts(
-    scale: Float[np.ndarray, "chain draw q"],
-    shift: Float[np.ndarray, "chain draw q 2"],
-    logits: Float[np.ndarray, "chain draw 2 t"],
-) -> Iterator[Float[np.ndarray, "chain some q 2 t"]]:
-    """Yield the rates that these effects give the pairs, some draws of all chains at a time."""
+    They follow from what was ``drawn``, by name: the effects and shifts of the pairs, and those of
+    the thresholds. Draws may be left out, but for one in so many.
+    """
+    scale, shift, logits = (np.asarray(drawn[name])[:, ::every] for name in _EFFECTS)
     n_chains, n_draws, n_pairs = scale.shape
     step = max(1, _CELLS_AT_ONCE // (n_chains * n_pairs * logits[0, 0].size))
     for first in range(0, n_draws, step):
@@ -57,4 +52,4 @@ def replicated_counts(
 
 def drawn_areas(tree: xarray.DataTree) -> Float[np.ndarray, "chain draw q"]:
     """Return the area of every pair in every draw of the curve."""
-    return np.concatenate([areas(rates, np) for rates in rates_of_pairs(tree)], axis=1)
+    return np.concatenate([areas(rates, np) for rates in rates_of_pairs(tree["posterior"])], axis=1)

@@ -16,6 +16,7 @@ import dmfroc
 from dmfroc._kit.arrays import PerDraw
 from dmfroc._kit.later import DataFrame
 from dmfroc._kit.options import check_level, integer
+from dmfroc._kit.text import in_percent
 from dmfroc.bayes.pairs import drawn_areas, rates_of_pairs
 from dmfroc.multiclass.band import GRID, CurveBand
 from dmfroc.results.estimate import Estimate
@@ -127,14 +128,13 @@ class Posterior(Estimate):
         import pandas as pd
 
         tree = self._tree_of_curve()
-        drawn = drawn_areas(tree)
-        value, low, high = self._summaries(drawn)
-        drawn = drawn.reshape(-1, drawn.shape[2])
+        drawn = np.concatenate(drawn_areas(tree))
+        low, high = interval_of_draws(drawn, self.level)
         lead = drawn - drawn.mean(axis=1, keepdims=True)
         return pd.DataFrame(
             {
                 "observed": tree["observed_data"]["pairwise_auc"].to_numpy(),
-                "value": value,
+                "value": drawn.mean(axis=0),
                 "standard_error": drawn.std(axis=0, ddof=1),
                 "low": low,
                 "high": high,
@@ -142,11 +142,6 @@ class Posterior(Estimate):
             },
             index=pd.Index(tree["posterior"]["pair"].to_numpy(), name="pair"),
         )
-
-    def _summaries(self, draws: Float[np.ndarray, "chain draw ..."]) -> Float[np.ndarray, "3 ..."]:
-        """Return the mean and the ends of the interval of draws."""
-        flat = draws.reshape(-1, *draws.shape[2:])
-        return np.concatenate([flat.mean(axis=0)[None], interval_of_draws(flat, self.level)])
 
     @cached_property
     def curve(self) -> PosteriorCurve:
@@ -159,7 +154,7 @@ class Posterior(Estimate):
         """
         tree = self._tree_of_curve()
         drawn = _drawn_curves(tree)
-        sums = [rates.sum(axis=(0, 1)) for rates in rates_of_pairs(tree)]
+        sums = [rates.sum(axis=(0, 1)) for rates in rates_of_pairs(tree["posterior"])]
         tpr_of_pairs, fpr_of_pairs = np.moveaxis(np.sum(sums, axis=0) / len(drawn), 1, 0)
         classes = (
             tree["constant_data"][name].to_numpy().tolist()
@@ -258,7 +253,7 @@ class Posterior(Estimate):
         digits = decimals(self.standard_error)
         low, high = self.interval
         return (
-            f"Posterior({self.measure}: {self.value:.{digits}f}, {100 * self.level:g} % interval "
+            f"Posterior({self.measure}: {self.value:.{digits}f}, {in_percent(self.level)} interval "
             f"{low:.{digits}f} to {high:.{digits}f}, {self.n_draws} draws)"
         )
 

@@ -16,7 +16,7 @@ from dmfroc._kit.compiled import double_precision
 from dmfroc._kit.options import RandomState, check_level, choice, seed_of
 from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.models import Likelihood, Priors, Structure, ThresholdCounts, model_of
-from dmfroc.bayes.pairs import EFFECTS, areas, rates_in_parts, replicated_counts
+from dmfroc.bayes.pairs import areas, rates_of_pairs, replicated_counts
 from dmfroc.bayes.posterior import (
     MOST_LIKELIHOODS,
     Posterior,
@@ -448,7 +448,7 @@ def _log_likelihoods(draws: Draws, counts: ThresholdCounts) -> dict[str, np.ndar
     """Return those of columns; of two classes those of observations in bins."""
     if len(counts.sizes) > 1:
         return {"counts_of_pairs": draws.sites["log_likelihood_of_counts"]}
-    rates = np.concatenate(list(rates_in_parts(*(draws.sites[x] for x in EFFECTS))), axis=1)
+    rates = np.concatenate(list(rates_of_pairs(draws.sites)), axis=1)
     shares = np.maximum(np.diff(rates, prepend=0.0, append=1.0), np.finfo(float).tiny)
     between = np.asarray(counts.between)
     is_bin = between > 0
@@ -465,7 +465,7 @@ def _replicate(draws: Draws, sizes: Int[np.ndarray, "q 2"], seed: int) -> dict[s
     step = max(1, draws.sites["auc"].shape[1] // _REPLICATES_PER_CHAIN)
     generator = np.random.default_rng(seed)
     counts, parts = [], []
-    for rates in rates_in_parts(*(draws.sites[name][:, ::step] for name in EFFECTS)):
+    for rates in rates_of_pairs(draws.sites, step):
         above = replicated_counts(rates, sizes, generator)
         counts.append(above.astype(np.min_scalar_type(sizes.max())))
         parts.append(areas(above / sizes[..., None], np))

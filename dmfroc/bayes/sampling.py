@@ -33,6 +33,9 @@ from dmfroc._kit.threads import check_stopped, in_background, one_blas_thread, r
 Kernel = Callable[[Callable[..., None]], MCMCKernel]
 """What turns a NumPyro model into a kernel, such as the class `numpyro.infer.NUTS`."""
 
+Model = Callable[[Any], None]
+"""A NumPyro model of one pytree of arrays."""
+
 Position = Float[np.ndarray, " d"]
 """All parameters, side by side and without bounds."""
 
@@ -121,7 +124,7 @@ class Sampler:
     ``n_apart`` in number and of ``size_of_each``, each varies by itself given all that is shared.
     """
 
-    def __init__(self, model: Callable[[Any], None], data: Any):
+    def __init__(self, model: Model, data: Any):
         # Only shapes matter here; to run the model, each of its operations would be compiled.
         shapes = jax.eval_shape(partial(_any_parameters, model), jax.random.PRNGKey(0), data)
         start = jax.tree.map(lambda site: jnp.zeros(site.shape), shapes)
@@ -137,6 +140,7 @@ class Sampler:
             lowered(jax.value_and_grad(self.potential), *given, **options)
         )
         self._exact_products = compiled(self._many_products)
+        self._sites_of_draws = jax.vmap(self._sites, in_axes=(0, None))
         self.sites = compiled(self._sites_of_draws, **_SOON_READY)
         self._programs: dict[Chains, tuple[Steps, Callable[..., Any]]] = {}
 
@@ -185,9 +189,6 @@ class Sampler:
             if site["type"] == "sample" and site["name"].removeprefix("prior_of_") not in _NO_PRIOR
         ]
         return sites | {"log_prior": jnp.stack(priors).sum()}
-
-    def _sites_of_draws(self, draws: Float[Array, "draw d"], data: Any) -> dict[str, Array]:
-        return jax.vmap(self._sites, in_axes=(0, None))(draws, data)
 
     def whitened(self, data: Any, approximation: Gaussian) -> None:
         """Describe the posterior in coordinates in which the approximation is standard normal."""
@@ -279,7 +280,7 @@ def run_chains(
     return jax.tree.map(lambda *parts: np.concatenate(parts)[kept], *samples)
 
 
-def _any_parameters(model: Callable[[Any], None], key: Array, data: Any) -> dict[str, Array]:
+def _any_parameters(model: Model, key: Array, data: Any) -> dict[str, Array]:
     seeded = numpyro.handlers.seed(model, key)
     drawn = numpyro.handlers.substitute(seeded, substitute_fn=init_to_uniform)
     trace = numpyro.handlers.trace(drawn).get_trace(data)
@@ -294,7 +295,7 @@ def _any_parameters(model: Callable[[Any], None], key: Array, data: Any) -> dict
 _SAMPLERS: dict[Any, Sampler] = {}
 
 
-def sampler_of(model: Callable[[Any], None], data: Any) -> Sampler:
+def sampler_of(model: Model, data: Any) -> Sampler:
     """Return the sampler of a model and the shapes of its data, compiled at most once."""
     key = model, tuple(np.shape(leaf) for leaf in jax.tree.leaves(data))
     if key not in _SAMPLERS:

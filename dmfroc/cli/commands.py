@@ -16,7 +16,7 @@ from typing import Any
 
 import dmfroc
 from dmfroc._kit.habits import measure_called, unclear
-from dmfroc._kit.text import did_you_mean, printable, split_calls
+from dmfroc._kit.text import did_you_mean, split_calls
 from dmfroc._kit.version import package_version
 from dmfroc.cli import options as op
 from dmfroc.cli.app import app, main
@@ -35,22 +35,22 @@ from dmfroc.cli.inputs import (
     stem,
 )
 from dmfroc.cli.outputs import (
-    KINDS,
+    check_not_read,
     chosen,
     collected_warnings,
-    notes_of,
     open_picture,
-    open_report,
-    open_text,
+    opened,
     progress,
     show,
     show_json,
+    show_place,
     show_result,
     write_receipt,
 )
 from dmfroc.inputs.messages import listing
-from dmfroc.results.result import Result, attributed
-from dmfroc.results.text import format_table, warning_lines
+from dmfroc.results.result import Result, attributed, renderer
+from dmfroc.results.text import format_table
+from dmfroc.results.writers import opened_page
 
 __all__ = ["app", "main"]
 
@@ -98,8 +98,7 @@ def evaluate(
                 read = sample = columns.scan(file, scheduler) if scan else columns.read(file)
             units |= each_class(per_class, sample)
             weights = read_pair_weights(pair_weights, read)
-            if target_prevalence is not None:
-                units["population"] = read_shares(target_prevalence, read)
+            units["population"] = read_shares(target_prevalence, read)
         # A scan has its own bar
         with contextlib.nullcontext() if scan else progress("Computing ..."):
             result = rehearsed(dmfroc.evaluate, n_samples)(
@@ -242,12 +241,13 @@ def report(
     One file that needs nothing else: who is better, curves, pairs, classes, warnings, numbers.
     """
     defaults = {"simultaneous": False, "alternative": "two-sided", "margin": None}
+    is_one = len(files) == 1 and not options["models"]
     for name, default in defaults.items():
-        if options[name] != default and len(files) == 1 and not options["models"]:
+        if is_one and options[name] != default:
             raise ValueError(f"--{name} concerns several classifiers, but there is one file")
-    with open_report(output) as write, collected_warnings() as remarks:
+    check_not_read(output, "--output")
+    with opened_page(output, "--output") as stream, collected_warnings() as remarks:
         columns = Columns.taken_from(options)
-        is_one = len(files) == 1 and not columns.models
         each = {stem(files[0]): (columns, files[0])} if is_one else columns.of_each(files)
         predictions, weights, units = read_all(columns, each, pair_weights, options)
         with progress("Computing ..."):
@@ -265,12 +265,11 @@ def report(
                     **{x: options[x] for x in ("method", "level", "random_state")},
                 )
                 named = [name] if isinstance(result, dmfroc.results.Evaluation) else []
-                write(result, *named, title=title)
             else:
                 result = _comparison(predictions, pair_weights=weights, **units | options)
-                write(result, title=title)
-    notes = warning_lines(notes_of([*result.warnings, *remarks]))
-    show("\n".join([*notes, f"The report is in {printable(output)}"]))
+                named = []
+            stream.write(renderer(result, "page")(result, *named, title=title).encode())
+    show_place("report", output, [*result.warnings, *remarks])
 
 
 def _comparison(
@@ -341,7 +340,7 @@ def gate(
     columns = Columns.taken_from(options)
     check_either(columns.label, answers)
     files = {"new": file} | ({} if baseline is None else {"baseline": baseline})
-    with open_text(junit, "--junit") as write, collected_warnings() as remarks:
+    with opened(junit, "--junit") as stream, collected_warnings() as remarks:
         with progress("Computing ..."):
             parts = columns.read_others(file, dict.fromkeys(by, "worst_of"))
             units = columns.read_units(*files.values())
@@ -363,7 +362,8 @@ def gate(
             judged_by = rehearsed(partial(application("gate"), rules), n_samples)
             result = judged_by(sample, by=parts or None, **units, **options)
             verdict = getattr(result, "result", result)
-        write(verdict.to_junit())
+        if stream:
+            stream.write(verdict.to_junit().encode())
     named = {"rules_file": str(rules), "files": {name: str(x) for name, x in files.items()}}
     show_result(result, remarks, named)
     return verdict.exit_code
@@ -502,8 +502,6 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
 
     One curve per class, each against the rest; of two classes, that of the second.
     """
-    if kind not in KINDS:
-        raise ValueError(f"KIND must be one of {', '.join(KINDS)}, but it is {kind!r}")
     target = Path(f"dmfroc-{kind}.png") if output is None else output
     with open_picture(target, "--output") as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
@@ -511,8 +509,7 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
         with progress("Drawing ..."):
             assert picture is not None
             picture.draw_chart(kind, predictions)
-    notes = warning_lines(notes_of([*predictions.remarks, *remarks]))
-    show("\n".join([*notes, f"The picture is in {printable(target)}"]))
+    show_place("picture", target, [*predictions.remarks, *remarks])
 
 
 @app.command(params=[op.PATTERNS, *op.FORMATS[:1]])
@@ -555,22 +552,22 @@ def demo(plot: Path) -> None:
     the curves.
     """
     with open_picture(plot) as picture, collected_warnings():
-        with progress("Fitting three classifiers ..."):
-            from dmfroc.cli.demo import DESCRIPTION, demo_folds, demo_predictions
+        from dmfroc.cli.demo import DESCRIPTION, demo_classifiers
 
-            predictions, folds = demo_predictions(), demo_folds()
         show(DESCRIPTION)
-        remarks = {}
-        for name, of_classifier in predictions.items():
-            with progress(f"Evaluating: {name} ..."):
-                evaluation = dmfroc.evaluate(of_classifier, folds=folds)
+        classifiers, measurements, cultivars = demo_classifiers()
+        predictions, remarks = {}, {}
+        for name, classifier in classifiers.items():
+            with progress(f"Fitting and evaluating: {name} ..."):
+                evaluation = dmfroc.cross_validate(classifier, measurements, cultivars)
+            predictions[name] = evaluation.predictions
             advice = "pass y_pred= if you know better: "  # of no use without a file
             remarks[name] = [x.removeprefix(advice) for x in evaluation.warnings]
             show(f"\n{name.upper()}\n{evaluation.as_text(warnings=False)}")
         with progress("Comparing ..."):
-            comparison = dmfroc.compare(predictions, folds=folds)
+            comparison = dmfroc.compare(predictions)
             if picture:
-                picture.draw(predictions, comparison.level, "equal", folds)
+                picture.draw(predictions, comparison.level, "equal", None)
     show("\nCOMPARISON")
     show_result(comparison, attributed(remarks), {})
 

@@ -59,8 +59,12 @@ def _numbers(
         raise click.BadParameter(f"{','.join(texts)!r}: {remedy}", context, option) from None
 
 
-def _flag(flag: str, help: str) -> click.Option:
-    return click.Option([flag], is_flag=True, help=help)
+def _flag(flag: str, help: str, **others: Any) -> click.Option:
+    return click.Option(flag.split(), is_flag=True, help=help, **others)
+
+
+def _file(flag: str, help: str, **others: Any) -> click.Option:
+    return _option(flag, "PATH", help, type=_PATH, **others)
 
 
 FILE, RATINGS = (
@@ -293,7 +297,7 @@ BASELINE = _option(
     "Another classifier, called baseline in the rules: the same rows, in the same order or --id.",
     type=_SAVED,
 )
-JUNIT = _option("--junit", "PATH", "Write the verdicts into this file of JUnit's XML.", type=_PATH)
+JUNIT = _file("--junit", "Write the verdicts into this file of JUnit's XML.")
 
 
 def columns_of_either(*names: str) -> list[click.Option]:
@@ -382,12 +386,12 @@ DIFFERENCES = [
         type=_words("two-sided", "greater", "less"),
     ),
     MARGIN,
-    click.Option(
-        ["--unpaired", "paired"],
+    _flag(
+        "--unpaired paired",
+        "Every file has observations of its own.",
         flag_value=False,
         default=True,
         show_default=False,
-        help="Every file has observations of its own.",
     ),
     _option("--rope", "WIDTH", "Half-width of the region of practical equivalence.", default=0.0),
     _flag(
@@ -428,13 +432,7 @@ SCAN = [
 _KEPT: dict[str, Any] = {"expose_value": False, "callback": keep}
 FORMATS = [
     *(
-        click.Option(
-            [f"--{form}", f"form_{form}"],
-            is_flag=True,
-            help=text,
-            expose_value=False,
-            callback=keep_form,
-        )
+        _flag(f"--{form} form_{form}", text, expose_value=False, callback=keep_form)
         for form, text in {
             "json": "Print JSON.",
             "csv": "Print a table as comma-separated values, with all digits.",
@@ -443,38 +441,23 @@ FORMATS = [
         }.items()
     ),
     _option("--table", "NAME", "Which table, such as differences. Default: the main one.", **_KEPT),
-    _option(
+    _file(
         "-o --output",
-        "PATH",
         "Write into this .txt, .csv, .json, .tex or .md file instead, or a report for the browser "
         "into an .html file as well.",
-        type=_PATH,
         **_KEPT,
     ),
 ]
-PLOT = _option(
-    "--plot", "PATH", "Draw the curves into this file (.png, .pdf, .svg, ...).", type=_PATH
+PLOT = _file("--plot", "Draw the curves into this file (.png, .pdf, .svg, ...).")
+DEMO_PLOT = _file("--plot", "Draw the curves into this file.", default=Path("dmfroc-demo.png"))
+PICTURE = _file(
+    "-o --output", "Draw into this file (.png, .pdf, .svg, ...). Default: dmfroc-KIND.png."
 )
-DEMO_PLOT = _option(
-    "--plot", "PATH", "Draw the curves into this file.", type=_PATH, default=Path("dmfroc-demo.png")
-)
-PICTURE = _option(
-    "-o --output",
-    "PATH",
-    "Draw into this file (.png, .pdf, .svg, ...). Default: dmfroc-KIND.png.",
-    type=_PATH,
-)
-REPORT = _option(
-    "-o --output",
-    "PATH",
-    "Write the report into this .html file.",
-    type=_PATH,
-    default=Path("dmfroc-report.html"),
+REPORT = _file(
+    "-o --output", "Write the report into this .html file.", default=Path("dmfroc-report.html")
 )
 TITLE = _option("--title", "TEXT", "Head the report with this title instead of its question.")
-RECEIPT = _option(
+RECEIPT = _file(
     "--receipt",
-    "PATH",
     "Write values, errors and covariances into this .json file, without rows; for dmfroc pool.",
-    type=_PATH,
 )

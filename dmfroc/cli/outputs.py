@@ -24,9 +24,8 @@ from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
 from dmfroc.cli.applications import DISPLAYS, application
 from dmfroc.plots._kinds import CHARTS
-from dmfroc.results.result import renderer
 from dmfroc.results.text import warning_lines
-from dmfroc.results.writers import as_csv, json_text, opened_page
+from dmfroc.results.writers import as_csv, json_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -158,58 +157,47 @@ def show_result(
         show(text)
     else:
         stream.write(f"{as_typed(text)}\n".encode())
-        show(f"The output is in {printable(path)}")
+        show_place("output", path, ())
+
+
+def show_place(what: str, path: Path, remarks: Iterable[str]) -> None:
+    """Say where something was written, after all warnings."""
+    show("\n".join([*warning_lines(notes_of(remarks)), f"The {what} is in {printable(path)}"]))
 
 
 def write_receipt(result: Result, path: Path | None) -> None:
     """Write what a site may share of its result, or of the rehearsed one, if that was asked for."""
     if path is None:
         return
-    _check_not_read(path, "--receipt")
+    check_not_read(path, "--receipt")
     application("write_receipt")(getattr(result, "result", result), path)
 
 
 @contextmanager
-def open_report(path: Path | None) -> Iterator[Callable[..., object]]:
-    """Open a report for writing; yield what writes the page of a result, if there shall be one."""
+def opened(path: Path | None, option: str) -> Iterator[BinaryIO | None]:
+    """Open a file, if there shall be one; it appears if all goes well, or not at all."""
     if path is None:
-        yield lambda *_: None
+        yield None
         return
-    _check_not_read(path, "--output")
-    with opened_page(path, "--output") as stream:
-        yield lambda result, *named, **title: stream.write(
-            renderer(result, "page")(result, *named, **title).encode("utf-8")
-        )
+    check_not_read(path, option)
+    with written(path, option) as stream:
+        yield stream
 
 
 @contextmanager
 def opened_output() -> Iterator[None]:
     """Open the file of --output, if there shall be one, for `show_result`."""
-    context, path = click.get_current_context(), chosen("output")
-    if "output" not in context.meta or path is None:
+    context = click.get_current_context()
+    if (path := context.meta.get("output")) is not None:
+        suffix = path.suffix.lower()
+        if suffix not in (*_FORMS, *_PAGES):
+            known = ", ".join([*_PAGES, *_FORMS])
+            raise ValueError(f"--output must name a file with one of {known}, but it is {path}")
+        form = _FORMS.get(suffix)
+        if form and context.meta.setdefault("form", form) != form:
+            raise ValueError(f"--output {path} is no file for --{chosen('form')}: leave one out")
+    with opened(path, "--output") as context.meta["stream"]:
         yield
-        return
-    suffix = path.suffix.lower()
-    if suffix not in (*_FORMS, *_PAGES):
-        known = ", ".join([*_PAGES, *_FORMS])
-        raise ValueError(f"--output must name a file with one of {known}, but it is {path}")
-    form = _FORMS.get(suffix)
-    if form and context.meta.setdefault("form", form) != form:
-        raise ValueError(f"--output {path} is no file for --{chosen('form')}: leave one out")
-    _check_not_read(path, "--output")
-    with written(path, "--output") as context.meta["stream"]:
-        yield
-
-
-@contextmanager
-def open_text(path: Path | None, option: str) -> Iterator[Callable[[str], object]]:
-    """Open a file of text, if there shall be one; yield what writes it."""
-    if path is None:
-        yield lambda _: None
-        return
-    _check_not_read(path, option)
-    with written(path, option) as stream:
-        yield lambda text: stream.write(text.encode("utf-8"))
 
 
 @contextmanager
@@ -367,19 +355,15 @@ def _new_figure(width: float = 6.0, height: float = 6.0) -> Figure:
 
 @contextmanager
 def open_picture(path: Path | None, option: str = "--plot") -> Iterator[Picture | None]:
-    """Open a picture for writing; it appears under its name if all goes well, or not at all."""
-    if path is None:
-        yield None
-        return
-    suffix = path.suffix.lower()
-    if suffix not in _PICTURES:
+    """Open a picture, if there shall be one."""
+    suffix = None if path is None else path.suffix.lower()
+    if suffix is not None and suffix not in _PICTURES:
         raise ValueError(f"{option} must name a file with one of {', '.join(_PICTURES)}: {path}")
-    _check_not_read(path, option)
-    with written(path, option) as stream:
-        yield Picture(stream, suffix.removeprefix("."))
+    with opened(path, option) as stream:
+        yield stream and Picture(stream, str(suffix).removeprefix("."))
 
 
-def _check_not_read(path: Path, option: str) -> None:
+def check_not_read(path: Path, option: str) -> None:
     """Refuse to overwrite what the command reads, by whatever links it is named."""
     from dmfroc.counted.sources import files_named
 

@@ -66,24 +66,21 @@ class PaperBootstrap(Resampling):
     def replicates(
         self, measure: Measure, bound: BoundMeasures, sample: Sample
     ) -> Float[np.ndarray, "draws 1"]:
-        """Return the areas of rate matrices drawn cell by cell."""
-        return _areas(measure, bound, sample.predictions, self.n_draws, self.seed)
-
-
-def _areas(
-    measure: Measure, bound: BoundMeasures, predictions: Predictions, n_draws: int, seed: int
-) -> Float[np.ndarray, "draws 1"]:
-    """Return the DMF-AUC of matrices of independent proportions, binomial with the fitted rates."""
-    if not (isinstance(bound, SummariesOfCounts) and isinstance(bound.statistic, RateCounts)):
-        raise ValueError(
-            "method='paper_bootstrap' draws the cells of the rate matrices: it is for 'dmf_auc' "
-            f"of three or more classes, not for {measure.name!r} of {predictions.n_classes}"
-        )
-    [summary] = bound.summaries
-    if isinstance(summary, SummaryOfRank):
-        raise ValueError("method='paper_bootstrap' draws from the model of rank 1: leave rank out")
-    tables = _tables(bound.statistic, predictions, n_draws, seed)
-    return np.array([[float(summary(table, np))] for table in tables])
+        """Return the areas of matrices of independent proportions with the fitted rates."""
+        predictions = sample.predictions
+        if not (isinstance(bound, SummariesOfCounts) and isinstance(bound.statistic, RateCounts)):
+            raise ValueError(
+                "method='paper_bootstrap' draws the cells of the rate matrices: it is for "
+                f"'dmf_auc' of three or more classes, not for {measure.name!r} of "
+                f"{predictions.n_classes}"
+            )
+        [summary] = bound.summaries
+        if isinstance(summary, SummaryOfRank):
+            raise ValueError(
+                "method='paper_bootstrap' draws from the model of rank 1: leave rank out"
+            )
+        tables = _tables(bound.statistic, predictions, self.n_draws, self.seed)
+        return np.array([[float(summary(table, np))] for table in tables])
 
 
 def _tables(

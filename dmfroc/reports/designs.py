@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from dmfroc._kit.text import in_percent
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.horizons import HorizonCurves
@@ -28,7 +28,9 @@ from dmfroc.reports.verdict import (
     joined,
     lead,
     p_text,
+    value_text,
     which_is_better,
+    with_interval,
 )
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
@@ -49,24 +51,24 @@ _DIFFERENCES = "Differences"
 @renders("Result.page")
 def result_page(result: Result, title: str | None = None) -> str:
     """Return the report of any result: its chart, if it has one, its tables and warnings."""
-    parts: list[Any] = [page_table(table) for table in result.tables()]
-    if drawn := chart(result):
-        parts = [drawn, *(replace(t, is_folded=len(t.rows) > _MANY_ROWS) for t in parts)]
+    parts, drawn = [page_table(table) for table in result.tables()], chart(result)
+    if drawn:
+        folded = [x | {"is_folded": len(x["rows"]) > _MANY_ROWS} for x in parts]
+        parts = [drawn, *folded]
     known = result.attributes()
     provenance = [
         (x, f"{known[key]:,}") for key, x in _COUNTS.items() if isinstance(known.get(key), int)
     ]
     if isinstance(known.get("level"), float):
-        provenance.append(("Intervals", f"{100 * known['level']:g} %"))
+        provenance.append(("Intervals", in_percent(known["level"])))
     return page(result, title, result.question_text(), result_verdict(result), parts, provenance)
 
 
 @renders("SubgroupComparison.page")
 def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> str:
     """Return the report of a classifier in several subgroups."""
-    percent = f"{100 * comparison.level:g} %"
-    of_others = [d if d.second == THE_OTHERS else d.better_first() for d in comparison.differences]
-    shown = replace(comparison, differences=tuple(of_others))
+    percent = in_percent(comparison.level)
+    shown = replace(comparison, differences=tuple(map(_better_group_first, comparison.differences)))
     groups, differences = map(page_table, shown.tables())
     parts = [
         groups,
@@ -84,30 +86,37 @@ def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> 
             reference=0.0,
         ),
     ]
-    n = sum(comparison.sizes.values())
+    n, n_groups = sum(comparison.sizes.values()), len(comparison.sizes)
     omnibus = f"all groups equal: {comparison.omnibus}; Wald, F approximation (Welch)"
     provenance = [
         # The difference of two groups has its p-value, of the same hypothesis
-        *([("Test of all groups", omnibus)] if len(comparison.sizes) > 2 else []),
-        ("Observations", f"{n:,}, in {len(comparison.sizes)} groups"),
+        *([("Test of all groups", omnibus)] if n_groups > 2 else []),
+        ("Observations", f"{n:,}, in {n_groups} groups"),
         ("Intervals", f"{percent}, {comparison.method}; of differences simultaneous (max-T)"),
-        *([("Seed", str(comparison.seed))] if len(comparison.sizes) > 2 else []),
+        *([("Seed", str(comparison.seed))] if n_groups > 2 else []),
     ]
     return page(
         comparison,
         title,
-        f"Is {comparison.title} the same in {len(comparison.sizes)} groups?",
+        f"Is {comparison.title} the same in {n_groups} groups?",
         subgroups_verdict(comparison),
         parts,
         provenance,
-        subgroups_watch_out(comparison),
+        [
+            *(f"Left out: {name}, {reason}." for name, reason in comparison.left_out.items()),
+            "A difference between groups does not say why: some may have harder cases than others.",
+        ],
     )
+
+
+def _better_group_first(d: Difference) -> Difference:
+    return d if d.second == THE_OTHERS else d.better_first()
 
 
 @renders("RunsComparison.page")
 def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
     """Return the report of several training runs of each learner."""
-    percent = f"{100 * comparison.level:g} %"
+    percent = in_percent(comparison.level)
     n_runs = len(next(iter(comparison.values.values())))
     shown = _runs_better_first(comparison)
     runs, differences, tests = shown.tables()
@@ -174,7 +183,7 @@ def _runs_better_first(comparison: RunsComparison) -> RunsComparison:
 def horizons_page(curves: HorizonCurves, title: str | None = None) -> str:
     """Return the report of values at several horizons."""
     given, curves = curves.as_json(), _horizons_better_first(curves.shown)
-    percent, (first, *_, last) = f"{100 * curves.level:g} %", curves.horizons
+    percent, (first, *_, last) = in_percent(curves.level), curves.horizons
     at_each, means = map(page_table, curves.tables())
     rows: dict[str, list[ForestRow]] = {}
     for name, points in curves.points.items():
@@ -235,16 +244,16 @@ def horizons_verdict(curves: HorizonCurves) -> list[str]:
     """Say how good values are over time, and who is better on average."""
     first, *_, last = curves.horizons
     values, differences = [], []
+    interval = f"{in_percent(curves.level)} interval"
     measure = next(x.measure for x in curves.means.values() if isinstance(x, Estimate))
     less = measure in MEASURES and not MEASURES[measure].greater_is_better
     for name, (start, *_, end) in curves.points.items():
         mean = curves.means[name]
-        interval = f"{100 * curves.level:g} % interval {interval_text(mean)}"
         if isinstance(mean, Estimate):
             of = curves.titles[name] if mean.measure == name else f"{mean.title} of {name}"
             values.append(
-                f"{of} is {digits(mean.value, mean.standard_error)} on average "
-                f"from {first:g} to {last:g} ({interval}): {digits(start.value)} at {first:g}, "
+                f"{of} is {value_text(mean)} on average from {first:g} to {last:g} "
+                f"({interval} {interval_text(mean)}): {digits(start.value)} at {first:g}, "
                 f"{digits(end.value)} at {last:g}."
             )
             continue
@@ -252,24 +261,21 @@ def horizons_verdict(curves: HorizonCurves) -> list[str]:
         claim = f"{pair.first} is better than {pair.second}"
         if mean.p_value >= 1 - curves.level:
             claim = f"The data do not show whether {pair.first} or {pair.second} is better"
-        interval = f"{100 * curves.level:g} % interval {interval_text(pair)}"
-        value = digits(pair.value, pair.standard_error)
         differences.append(
-            f"{claim}, on average from {first:g} to {last:g}: difference {value} ({interval})"
-            f"{', less is better' * less}."
+            f"{claim}, on average from {first:g} to {last:g}: difference "
+            f"{with_interval(pair, interval)}{', less is better' * less}."
         )
     return differences[:_MOST_DIFFERENCES] + values
 
 
 def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
     """Say whether the groups differ, which ones do, and how large a difference stays possible."""
-    percent = f"{100 * groups.level:g} %"
+    interval = f"{in_percent(groups.level)} interval"
     sign = 1 if groups.greater_is_better else -1
     ordered = sorted(groups.estimates, key=lambda name: sign * groups.estimates[name].value)
     worst, best = (
-        f"{name}, {digits(e.value, e.standard_error)} ({percent} interval {interval_text(e)})"
+        f"{name}, {with_interval(groups.estimates[name], interval)}"
         for name in (ordered[0], ordered[-1])
-        for e in [groups.estimates[name]]
     )
     n = len(ordered)
     p_value = groups.omnibus.p_value
@@ -279,14 +285,11 @@ def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
             f"{groups.title} is {ends}; whether all {n} groups are equal cannot be tested, because "
             "a group shows no variation."
         ]
-    elif p_value < 1 - groups.level:
-        sentences = [
-            f"{groups.title} differs between the {n} groups: it is {ends} ({p_text(p_value)})."
-        ]
     else:
+        doubt = "The data do not show that " * (p_value >= 1 - groups.level)
         sentences = [
-            f"The data do not show that {groups.title} differs between the {n} groups: it is "
-            f"{ends} ({p_text(p_value)})."
+            f"{doubt}{groups.title} differs between the {n} groups: it is {ends} "
+            f"({p_text(p_value)})."
         ]
     decided = [d for d in groups.differences if d.adjusted_p_value < 1 - groups.level]
     decided.sort(key=lambda d: d.adjusted_p_value)
@@ -310,28 +313,17 @@ def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
 
 
 def _group_sentence(groups: SubgroupComparison, d: Difference) -> str:
+    d = _better_group_first(d)
     is_better = (d.value > 0) == groups.greater_is_better
-    if not is_better and d.second != THE_OTHERS:
-        d, is_better = d.turned_around(), True
     return (
         f"{groups.title} is {'better' if is_better else 'worse'} in {d.first} than in {d.second}: "
-        f"difference {digits(d.value, d.standard_error)} (simultaneous {100 * groups.level:g} % "
-        f"interval {interval_text(d)})."
+        f"difference {with_interval(d, f'simultaneous {in_percent(groups.level)} interval')}."
     )
-
-
-def subgroups_watch_out(groups: SubgroupComparison) -> list[str]:
-    """Say what is not known, and what a difference does not say."""
-    remarks = [f"Left out: {name}, {reason}." for name, reason in groups.left_out.items()]
-    return [
-        *remarks,
-        "A difference between groups does not say why: some may have harder cases than others.",
-    ]
 
 
 def runs_verdict(runs: RunsComparison) -> list[str]:
     """Say which learner is better, and for which cases and runs that holds."""
-    test, percent = runs.random_runs, f"{100 * runs.level:g} %"
+    test, interval = runs.random_runs, f"{in_percent(runs.level)} interval"
     significance = 1 - runs.level
     sign = 1 if runs.greater_is_better else -1
     means = {name: float(values.mean()) for name, values in runs.values.items()}
@@ -346,7 +338,7 @@ def runs_verdict(runs: RunsComparison) -> list[str]:
     )
     sentences = [sentence, "This holds for new cases and new training runs."] + [
         f"{d.first} {'is better than' if is_decided else 'may be no better than'} {d.second}: "
-        f"difference {digits(d.value, d.standard_error)} ({percent} interval {interval_text(d)})."
+        f"difference {with_interval(d, interval)}."
         for d, is_decided in turned.items()
     ]
     if (more := len(sentences) - _MOST_DIFFERENCES) > 0:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import divide
+from dmfroc._kit.arrays import PerThreshold, divide
 from dmfroc._kit.text import class_name
 from dmfroc.analyses.leads import drawn_curve
 from dmfroc.inference.units import Sample, sample_of
@@ -18,7 +18,7 @@ from dmfroc.measures.statistics.forecasts import no_probabilities
 from dmfroc.multiclass.curve import MeanROC
 from dmfroc.plots._style import BETWEEN_NAMES
 from dmfroc.plots.forest import ForestRow
-from dmfroc.reports.numbers import Numbers
+from dmfroc.reports.numbers import ByClassifier
 from dmfroc.reports.shapes import (
     MOST_POINTS,
     Shade,
@@ -36,6 +36,7 @@ from dmfroc.reports.verdict import (
     ends_text,
     interval_text,
     share_of_right,
+    value_text,
     worst_pairs,
 )
 
@@ -97,7 +98,7 @@ class Matrix:
     summary: str
 
 
-def roc_lines(named: Mapping[str, Numbers], texts: Mapping[str, str]) -> list[ChartLine]:
+def roc_lines(named: ByClassifier, texts: Mapping[str, str]) -> list[ChartLine]:
     """Return the multiclass ROC curves with their bands."""
     lines = []
     for position, (name, numbers) in enumerate(named.items()):
@@ -113,9 +114,7 @@ def roc_lines(named: Mapping[str, Numbers], texts: Mapping[str, str]) -> list[Ch
     return lines
 
 
-def _thin_path(
-    fpr: Float[np.ndarray, " t"], tpr: Float[np.ndarray, " t"], most: int = MOST_POINTS
-) -> str:
+def _thin_path(fpr: PerThreshold, tpr: PerThreshold, most: int = MOST_POINTS) -> str:
     points = thinned(fpr, tpr, most)
     return path(fpr[points], tpr[points], ROC_SIZE)
 
@@ -129,22 +128,21 @@ def _fold_paths(mean: MeanROC, n_classifiers: int) -> str:
     return " ".join(_thin_path(curve.fpr, curve.tpr, most) for curve in mean.folds)
 
 
-def by_difficulty(named: Mapping[str, Numbers]) -> list[Hashable]:
+def by_difficulty(named: ByClassifier) -> list[Hashable]:
     """Return the classes, the one that is hardest to tell from the rest first."""
-    difficulty = {
-        label: float(np.mean([numbers.classes[label].area.value for numbers in named.values()]))
-        for label in next((numbers.classes for numbers in named.values()), ())
-    }
-    return sorted(difficulty, key=lambda label: difficulty[label])
+    several = [numbers.classes for numbers in named.values()]
+    return sorted(
+        several[0] if several else (),
+        key=lambda label: float(np.mean([classes[label].area.value for classes in several])),
+    )
 
 
-def shown_classes(named: Mapping[str, Numbers]) -> list[Hashable]:
-    """Return the classes with charts of their own: all, or of many the hardest."""
-    classes = by_difficulty(named)
+def shown_classes(classes: list[Hashable]) -> list[Hashable]:
+    """Return the classes with charts of their own: all, or of many the first."""
     return classes if len(classes) <= _MOST_SMALL_MULTIPLES else classes[:_SHOWN_OF_MANY]
 
 
-def one_vs_rest(named: Mapping[str, Numbers], shown: Sequence[Hashable]) -> list[Small]:
+def one_vs_rest(named: ByClassifier, shown: Sequence[Hashable]) -> list[Small]:
     """Return the ROC curve of each class against the rest, the hardest class first."""
     n_curves = max(len(named) * len(shown), 1)
     most = max(min(MOST_POINTS, _POINTS_IN_ALL // n_curves), 20)
@@ -157,27 +155,29 @@ def one_vs_rest(named: Mapping[str, Numbers], shown: Sequence[Hashable]) -> list
             points = thinned(curve.x, curve.y, most, zoom)
             x, y = curve.x[points] / zoom, 1 - (1 - curve.y[points]) / zoom
             area = named[name].classes[label].area
-            text = f"{digits(area.value, area.standard_error)} ({interval_text(area)})"
+            text = f"{value_text(area)} ({interval_text(area)})"
             lines.append(ChartLine(position, name, path(x, y, SMALL_SIZE), "", text))
         reference = _DIAGONAL if zoom == 1 else ""
         charts.append(Small(label, lines, reference, (0.0, round(1 - zoom, 4)), (zoom, 1.0)))
     return charts
 
 
-def calibration(
-    named: Mapping[str, Numbers], shown: Sequence[Hashable], level: float
-) -> list[Small]:
+def calibration(named: ByClassifier, shown: Sequence[Hashable], level: float) -> list[Small]:
     """Return the calibration curve of each class; none where scores are no probabilities."""
     charts = []
     for label in shown:
         lines: list[ChartLine] = []
-        curves = {name: numbers.classes[label].calibration for name, numbers in named.items()}
-        points = [(x.mean_predicted, x.fraction_positive) for x in curves.values() if x is not None]
-        zoom = side_of(np.concatenate(points, axis=None)) if points else 1.0
+        curves = [
+            (position, name, curve)
+            for position, (name, numbers) in enumerate(named.items())
+            if (curve := numbers.classes[label].calibration) is not None
+        ]
+        if not curves:
+            continue
+        points = [(x.mean_predicted, x.fraction_positive) for *_, x in curves]
+        zoom = side_of(np.concatenate(points, axis=None))
         size = SMALL_SIZE / zoom
-        for position, (name, curve) in enumerate(curves.items()):
-            if curve is None:
-                continue
+        for position, name, curve in curves:
             low, high = curve.intervals(level)
             bars = " ".join(
                 f"M{size * x:.4g},{SMALL_SIZE - size * a:.4g}V{SMALL_SIZE - size * b:.4g}"
@@ -188,12 +188,11 @@ def calibration(
             )
             places = size * curve.mean_predicted, SMALL_SIZE - size * curve.fraction_positive
             line = " ".join(f"M{x:.4g},{y:.4g}h0.01" for x, y in zip(*places, strict=True))
-            if lines and len(points) > _MOST_WITH_BARS:  # more would hide each other
+            if lines and len(curves) > _MOST_WITH_BARS:  # more would hide each other
                 line = path(curve.mean_predicted / zoom, curve.fraction_positive / zoom, SMALL_SIZE)
                 bars = ""
             lines.append(ChartLine(position, name, line, bars, text))
-        if lines:
-            charts.append(Small(label, lines, high=(zoom, zoom)))
+        charts.append(Small(label, lines, high=(zoom, zoom)))
     return charts
 
 
@@ -231,7 +230,7 @@ def decisions(
     return charts
 
 
-def heat_maps(named: Mapping[str, Numbers], labels: Sequence[Hashable]) -> list[Matrix]:
+def heat_maps(named: ByClassifier, labels: Sequence[Hashable]) -> list[Matrix]:
     """Return A(i|j) of all pairs, with the worst named."""
     maps = []
     for position, (name, numbers) in enumerate(named.items()):
@@ -244,7 +243,7 @@ def heat_maps(named: Mapping[str, Numbers], labels: Sequence[Hashable]) -> list[
     return maps
 
 
-def confusion_matrices(named: Mapping[str, Numbers]) -> list[Matrix]:
+def confusion_matrices(named: ByClassifier) -> list[Matrix]:
     """Return how often each class was predicted for each observed one."""
     matrices = []
     for position, (name, numbers) in enumerate(named.items()):

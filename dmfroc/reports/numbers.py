@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -92,6 +92,10 @@ class Numbers:
     rates: dict[str, Float[np.ndarray, " k"]]
 
 
+ByClassifier = Mapping[str, Numbers]
+"""The numbers of each classifier, by name."""
+
+
 def numbers_of(sample: Sample, curve_options: CurveOptions, level: float) -> Numbers:
     """Compute all that a report shows, the measures aside."""
     predictions = sample.predictions
@@ -104,9 +108,11 @@ def numbers_of(sample: Sample, curve_options: CurveOptions, level: float) -> Num
     else:
         n_thresholds, band = 0, None
         curve = mean_curve_of(predictions, curve_options)
-    table = (
-        None if predictions.predicted is None else ContingencyTable.from_predictions(predictions)
-    )
+    confusion, rates = None, {}
+    if predictions.predicted is not None:
+        table = ContingencyTable.from_predictions(predictions)
+        names = ("recall", "precision", "informedness")
+        confusion, rates = table.counts.T, {name: table.class_values[name] for name in names}
     positions = predictions.present if predictions.n_classes > 2 else np.array([1])
     classes = [_of_class(sample, int(position), level) for position in positions]
     return Numbers(
@@ -115,10 +121,8 @@ def numbers_of(sample: Sample, curve_options: CurveOptions, level: float) -> Num
         n_band_thresholds=n_thresholds,
         areas=np.mean([areas_of_pairs(part) for part in _by_fold(predictions)], axis=0),
         classes={of_class.label: of_class for of_class in classes},
-        confusion=None if table is None else table.counts.T,
-        rates={}
-        if table is None
-        else {name: table.class_values[name] for name in ("recall", "precision", "informedness")},
+        confusion=confusion,
+        rates=rates,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dmfroc._kit.remarks import collected_remarks
-from dmfroc._kit.text import class_name
+from dmfroc._kit.text import class_name, in_percent
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
@@ -39,6 +39,7 @@ from dmfroc.reports.verdict import (
     hardest,
     interval_text,
     joined,
+    value_text,
     watch_out,
     which_is_better,
 )
@@ -200,9 +201,9 @@ def _page(
     beside: Sequence[str] = (),
 ) -> str:
     """Return the page of what was found, with the curves of all classifiers."""
-    first, level = next(iter(samples.values())), result.level
+    predictions, level = next(iter(samples.values())).predictions, result.level
+    labels = predictions.labels
     best = next(iter(result.best_first().estimates)) if isinstance(result, Comparison) else ""
-    predictions = first.predictions
     with collected_remarks():  # the result has its own
         numbers = {}
         if len(predictions.counted.present) > 1:
@@ -211,22 +212,22 @@ def _page(
     if files := dict.fromkeys(x.predictions.file for x in samples.values() if x.predictions.file):
         provenance.insert(0, ("Files", ", ".join(files)))
     # Of two classes the areas are one
-    areas_of_two = {"dmf_auc": "auc", "hand_till": "auc"} if len(predictions.labels) == 2 else {}
+    areas_of_two = {"dmf_auc": "auc", "hand_till": "auc"} if len(labels) == 2 else {}
     meant = dict.fromkeys(areas_of_two.get(name, name) for name in measures)
-    n_band = predictions.has_scores and max(
-        (of.n_band_thresholds for of in numbers.values()), default=0
-    )
-    if n_band:
+    has_curves = bool(numbers) and predictions.has_scores
+    if has_curves and (n_band := max(of.n_band_thresholds for of in numbers.values())):
         band = (
-            f"{100 * level:g} % at each false positive rate by itself, jackknife at {n_band} "
+            f"{in_percent(level)} at each false positive rate by itself, jackknife at {n_band} "
             "thresholds, interpolated between them"
         )
         provenance.append(("Band of the curve", band))
-    has_matrices = 2 * len(predictions.labels) ** 2 * len(samples) <= _MOST_NUMBERS
+    has_matrices = 2 * len(labels) ** 2 * len(samples) <= _MOST_NUMBERS
     curves = {name: _curve_as_json(of, has_matrices) for name, of in numbers.items()}
-    drawn = {"labels": list(predictions.labels), "classifiers": list(curves), "curves": curves}
-    is_tried = isinstance(result, Evaluation) and predictions.has_scores
-    classes = figures.by_difficulty(numbers)[:MOST_CLASSES] if is_tried else []
+    drawn = {"labels": list(labels), "classifiers": list(curves), "curves": curves}
+    hardest_first = figures.by_difficulty(numbers)
+    shown = figures.shown_classes(hardest_first) if has_curves else []
+    is_tried = has_curves and isinstance(result, Evaluation)
+    classes = hardest_first[:MOST_CLASSES] if is_tried else []
     tried = [at_thresholds(of.classes[x], level) for of in numbers.values() for x in classes]
     drawn["thresholds"] = [x.as_json() for x in tried]
     return page(
@@ -238,8 +239,30 @@ def _page(
         provenance,
         watch_out({best: numbers[best]} if len(samples) > 1 and numbers else {}, predictions),
         {**given, **drawn},
-        _drawings(numbers, samples, level, areas)
-        | {
+        {
+            "named": numbers,
+            "tabled": dict(list(numbers.items())[: max(_MOST_ROWS // len(labels), 1)]),
+            "has_curves": has_curves,
+            "is_multiclass": len(labels) > 2,
+            "few": MOST_NAMED,
+            "has_folds": predictions.folds is not None,
+            "labels": labels,
+            "counts": list(zip(labels, predictions.class_counts.tolist(), strict=True)),
+            "percent": in_percent(level),
+            "roc_size": figures.ROC_SIZE,
+            "small_size": figures.SMALL_SIZE,
+            "roc": figures.roc_lines(
+                numbers, {name: _area_text(of, areas[name]) for name, of in numbers.items()}
+            ),
+            "heat_maps": figures.heat_maps(numbers, labels),
+            "scale": [shade(share).background for share in np.linspace(0, 1, 9)],
+            "short": figures.short_labels(labels),
+            "ticks": figures.ticks(labels),
+            "hardest_first": hardest_first,
+            "one_vs_rest": figures.one_vs_rest(numbers, shown),
+            "confusion": figures.confusion_matrices(numbers),
+            "calibration": figures.calibration(numbers, shown, level),
+            "decisions": figures.decisions(samples, shown, level),
             "names": list(samples),
             "has_matrices": has_matrices,
             "tried": tried,
@@ -253,7 +276,7 @@ def _page(
 
 def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> list[Any]:
     """Return tables and pictures of the values and of their differences."""
-    percent = f"{100 * comparison.level:g} %"
+    percent = in_percent(comparison.level)
     classifiers, differences, orders, *of_judge = comparison.tables()
     names, interval = classifiers.columns[0].cells, f"{percent} interval"
     others = [
@@ -299,8 +322,7 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
         else f"a limit beyond the line at {at} shows what was tested."
     )
     pictures.append(figures.forest(difference_rows(drawn), caption, reference=tested))
-    notes = [("", x) for x in [footnote(comparison)] if x]
-    of_pairs = replace(page_table(differences), notes=notes)
+    of_pairs = page_table(differences, note=footnote(comparison))
     tables = [page_table(with_others, has_lines=True), of_pairs]
     parts = [*tables, *pictures, *map(page_table, of_judge), *folded]
     return [part for part in parts if part is not None]
@@ -327,48 +349,10 @@ def _estimates_beside(sample: Sample, comparison: Comparison) -> dict[str, Estim
     return {estimate.measure: estimate for estimate in estimates_of(measures, methods, sample)}
 
 
-def _drawings(
-    numbers: Mapping[str, Numbers],
-    samples: Mapping[str, Sample],
-    level: float,
-    areas: Mapping[str, Estimate | None],
-) -> dict[str, Any]:
-    """Return what the template draws of the predictions."""
-    predictions = next(iter(samples.values())).predictions
-    labels = predictions.labels
-    counts = list(zip(labels, predictions.class_counts.tolist(), strict=True))
-    has_curves = bool(numbers) and predictions.has_scores
-    shown = figures.shown_classes(numbers) if has_curves else []
-    texts = {name: _area_text(of, areas[name]) for name, of in numbers.items()}
-    return {
-        "named": numbers,
-        "tabled": dict(list(numbers.items())[: max(_MOST_ROWS // len(labels), 1)]),
-        "has_curves": has_curves,
-        "is_multiclass": len(labels) > 2,
-        "few": MOST_NAMED,
-        "has_folds": predictions.folds is not None,
-        "labels": labels,
-        "counts": counts,
-        "percent": f"{100 * level:g} %",
-        "roc_size": figures.ROC_SIZE,
-        "small_size": figures.SMALL_SIZE,
-        "roc": figures.roc_lines(numbers, texts),
-        "heat_maps": figures.heat_maps(numbers, labels),
-        "scale": [shade(share).background for share in np.linspace(0, 1, 9)],
-        "short": figures.short_labels(labels),
-        "ticks": figures.ticks(labels),
-        "hardest_first": figures.by_difficulty(numbers),
-        "one_vs_rest": figures.one_vs_rest(numbers, shown),
-        "confusion": figures.confusion_matrices(numbers),
-        "calibration": figures.calibration(numbers, shown, level),
-        "decisions": figures.decisions(samples, shown, level),
-    }
-
-
 def _area_text(numbers: Numbers, area: Estimate | None) -> str:
     if area is None:
         return f"AUC {digits(numbers.curve.auc)}"
-    return f"{area.title} {digits(area.value, area.standard_error)} ({interval_text(area)})"
+    return f"{area.title} {value_text(area)} ({interval_text(area)})"
 
 
 def _curve_as_json(numbers: Numbers, has_matrices: bool) -> dict[str, Any]:
@@ -409,7 +393,10 @@ def _provenance(
     draws = {e.n_draws for e in estimates if e.n_draws is not None}
     rows = [
         ("Observations", size),
-        ("Intervals", f"{100 * estimates[0].level:g} %, {methods}{_LIMITS * ('jack' in methods)}"),
+        (
+            "Intervals",
+            f"{in_percent(estimates[0].level)}, {methods}{_LIMITS * ('jack' in methods)}",
+        ),
     ]
     if draws:
         rows.append(("Draws", ", ".join(f"{n:,}" for n in sorted(draws))))

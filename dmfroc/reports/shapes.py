@@ -14,6 +14,7 @@ from matplotlib.image import imsave
 from matplotlib.ticker import MaxNLocator
 
 MOST_POINTS = 400
+_COLORS = colormaps["cividis"].with_extremes(bad="#a0a0a0")  # grey
 _ZOOMS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 
@@ -84,9 +85,7 @@ class Shade(NamedTuple):
 
 def colors(shares: Float[np.ndarray, "*cells"]) -> UInt8[np.ndarray, "*cells 3"]:
     """Return the colours of numbers from 0 (dark) to 1 (light); grey where there is none."""
-    known = np.where(np.isfinite(shares), np.clip(shares, 0, 1), 0.0)
-    rgb = colormaps["cividis"](known, bytes=True)[..., :3]
-    return np.where(np.isfinite(shares)[..., None], rgb, np.uint8(160))
+    return _COLORS(np.clip(shares, 0, 1), bytes=True)[..., :3]
 
 
 def shade(share: float) -> Shade:

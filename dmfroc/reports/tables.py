@@ -3,38 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any
 
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.reports.verdict import digits
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.table import Cell, Head, Table, printed
+from dmfroc.results.table import Table, printed
 
 _MOST_ROWS = 200
 _LOPSIDED = 3.0  # ratio of the sides of an interval
-
-
-@dataclass(frozen=True)
-class PageTable:
-    """A table on a page; the first column names the rows.
-
-    Notes are what has to be known of single cells, each with a number that is among the marks of
-    these cells, by row and column. With lines, that of each row's classifier stands before its
-    name.
-    """
-
-    kind: ClassVar = "table"
-    key: str
-    caption: str
-    columns: Sequence[Head]
-    rows: Sequence[Sequence[Cell]]
-    marks: Mapping[tuple[int, int], Sequence[str]]
-    notes: Sequence[tuple[str, str]]
-    has_lines: bool = False
-    is_folded: bool = False
 
 
 def _capitalized(title: str) -> str:
@@ -43,35 +22,40 @@ def _capitalized(title: str) -> str:
     return title if is_symbol else title[0].upper() + title[1:]
 
 
-def page_table(table: Table, *, has_lines: bool = False, is_folded: bool = False) -> PageTable:
-    """Return a table as a page shows it, the first rows of a long one."""
+def page_table(
+    table: Table, *, has_lines: bool = False, is_folded: bool = False, note: str = ""
+) -> dict[str, Any]:
+    """Return a table as a part of a page, with the first rows of a long one.
+
+    The first column names the rows. Notes are what has to be known of single cells, each with a
+    number that is among the marks of these cells, by row and column; or ``note``, of all of them.
+    With lines, that of each row's classifier stands before its name.
+    """
     heads, rows = printed(table, digits)
     caption = table.title
     if len(rows) > _MOST_ROWS:
         caption += f"; the first {_MOST_ROWS} of {len(rows)}, all are in its JSON"
     columns = [head._replace(title=_capitalized(head.title)) for head in heads]
-    cells_of: dict[str, list[tuple[int, int]]] = {}
+    notes: dict[str, str] = {}
+    marks: dict[tuple[int, int], list[str]] = {}
     at = -1
     for column in table.columns:
         at += bool(column.title) * (1 + bool(column.error) + bool(column.interval))
         estimates = [(row, e) for row, e in enumerate(column.cells) if isinstance(e, Estimate)]
         for row, e in estimates[:_MOST_ROWS]:
-            for text in _unusual(e):
-                cells_of.setdefault(text, []).append((row, at))
-    marks: dict[tuple[int, int], list[str]] = {}
-    for mark, cells in enumerate(cells_of.values(), 1):
-        for cell in cells:
-            marks.setdefault(cell, []).append(str(mark))
-    return PageTable(
-        table.key,
-        caption,
-        columns,
-        rows[:_MOST_ROWS],
-        marks,
-        [(str(mark), text) for mark, text in enumerate(cells_of, 1)],
-        has_lines,
-        is_folded,
-    )
+            if text := _unusual(e):
+                marks[row, at] = [notes.setdefault(text, str(len(notes) + 1))]
+    return {
+        "kind": "table",
+        "key": table.key,
+        "caption": caption,
+        "columns": columns,
+        "rows": rows[:_MOST_ROWS],
+        "marks": marks,
+        "notes": [("", note)] if note else [(mark, text) for text, mark in notes.items()],
+        "has_lines": has_lines,
+        "is_folded": is_folded,
+    }
 
 
 def as_sentence(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -85,14 +69,15 @@ def as_sentence(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> 
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
-def _unusual(e: Estimate) -> Iterator[str]:
-    """Say what is unusual about an interval."""
+def _unusual(e: Estimate) -> str:
+    """Say what is unusual about an interval, if anything is."""
     below, above = e.value - e.interval[0], e.interval[1] - e.value
     if e.bias_corrected is not None:
         side = "upwards" if e.bias_corrected < e.value else "downwards"
-        yield f"The value is biased {side}. The interval accounts for that."
-    elif max(below, above) > _LOPSIDED * min(below, above):
-        yield (
+        return f"The value is biased {side}. The interval accounts for that."
+    if max(below, above) > _LOPSIDED * min(below, above):
+        return (
             f"The interval is longer {'below' if below > above else 'above'} the value, as is "
             "usual close to the end of a measure's range."
         )
+    return ""

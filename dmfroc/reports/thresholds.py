@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import PerThreshold
+from dmfroc._kit.text import in_percent
 from dmfroc.inputs.columns import Direction
 from dmfroc.measures.benefits import net_benefits
 from dmfroc.multiclass.band import rate_intervals
@@ -78,13 +79,12 @@ def at_thresholds(of_class: OfClass, level: float) -> AtThresholds:
         rates.append(np.array([values, *ends])[:, ::-1])
     found, false_alarms = np.round(rates, _DIGITS)
     positives, negatives = totals
-    benefit = None
+    share, benefit = positives / (positives + negatives), None
     if is_probability:
         whole = np.broadcast_to([positives, negatives], (len(rising), 2))
         hits = positives * rates[0][0], negatives * rates[1][0]
         benefit = net_benefits(np.column_stack([*hits, whole]), rising / (1 - rising), None)[0]
         benefit = benefit.round(_DIGITS)
-    share = positives / (positives + negatives)
     sign = -1 if of_class.direction == "<=" else 1
     return AtThresholds(
         of_class.label, share, of_class.direction, sign * rising, found, false_alarms, benefit
@@ -98,17 +98,16 @@ def thresholds_table(classes: Sequence[AtThresholds], level: float) -> Table:
     rows = [
         (x, i) for x in classes for i in np.unique((shown * len(x.threshold)).astype(int)).tolist()
     ]
-    interval = f"{100 * level:g} % interval"
-    columns = [Column("threshold", "threshold", [x.threshold[i] for x, i in rows])]
+    interval = f"{in_percent(level)} interval"
+    columns = [
+        Column("label", "class" if n > 1 else "", [x.label for x, _ in rows], "name"),
+        Column("threshold", "threshold", [x.threshold[i] for x, i in rows]),
+    ]
     for key, title in (("found", "found"), ("false_alarms", "false alarms")):
-        rates = [getattr(x, key)[:, i] for x, i in rows]
-        ends = [(low, high, np.nan) for _, low, high in rates]
-        columns.append(Column(key, title, [x for x, *_ in rates]))
+        rates, lows, highs = zip(*(getattr(x, key)[:, i] for x, i in rows), strict=True)
+        ends = [(low, high, np.nan) for low, high in zip(lows, highs, strict=True)]
+        columns.append(Column(key, title, rates))
         columns.append(Column(f"{key}_interval", interval, ends, "interval"))
     benefits = [None if x.net_benefit is None else x.net_benefit[i] for x, i in rows]
-    title = "" if None in benefits else "net benefit"
-    columns.append(Column("net_benefit", title, benefits))
-    labels = Column("label", "class" if n > 1 else "", [x.label for x, _ in rows], "name")
-    return Table(
-        "thresholds", "Shares found and false alarms at some thresholds", [labels, *columns]
-    )
+    columns.append(Column("net_benefit", "" if None in benefits else "net benefit", benefits))
+    return Table("thresholds", "Shares found and false alarms at some thresholds", columns)

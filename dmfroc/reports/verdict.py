@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.text import class_name
+from dmfroc._kit.text import class_name, in_percent
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.inference.options import OF_ALGORITHM
 from dmfroc.inputs.messages import shortened
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.reports.numbers import Numbers
+from dmfroc.reports.numbers import ByClassifier, Numbers
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.table import rounded
@@ -39,6 +39,11 @@ def digits(x: float, standard_error: float = math.nan) -> str:
     return rounded(x, standard_error, fewer=1).replace("-", "\N{MINUS SIGN}")
 
 
+def value_text(estimate: Estimate | Difference) -> str:
+    """Return a value, with as many decimals as its standard error asks for."""
+    return digits(estimate.value, estimate.standard_error)
+
+
 def interval_text(estimate: Estimate | Difference) -> str:
     """Return an interval, with as many decimals as its standard error asks for."""
     return ends_text(estimate.interval, estimate.standard_error)
@@ -47,6 +52,11 @@ def interval_text(estimate: Estimate | Difference) -> str:
 def ends_text(interval: tuple[float, float], standard_error: float = math.nan) -> str:
     """Return an interval, or the one limit of an interval that is open on a side."""
     return format_interval(interval, lambda end: digits(end, standard_error))
+
+
+def with_interval(estimate: Estimate | Difference, kind: str) -> str:
+    """Return a value, and in parentheses its interval of some kind."""
+    return f"{value_text(estimate)} ({kind} {interval_text(estimate)})"
 
 
 def which_is_better(names: Sequence[str], kind: str) -> str:
@@ -61,14 +71,14 @@ def against_chance(estimate: Estimate, meaning: str = "", beside: str = "") -> s
 
     A value that the meaning is about may stand ``beside``.
     """
-    interval = f"{100 * estimate.level:g} % interval {interval_text(estimate)}"
-    number = f"{estimate.title} {_value(estimate)}"
+    interval = f"{in_percent(estimate.level)} interval {interval_text(estimate)}"
+    number = f"{estimate.title} {value_text(estimate)}"
     value = f"{number} ({interval})"
     measure = MEASURES.get(estimate.measure)
     if measure is None or not math.isfinite(measure.chance + estimate.value):
         return f"{value[0].upper()}{value[1:]}."
-    sides = [end - measure.chance for end in estimate.interval]
-    low, high = sides if measure.greater_is_better else [-side for side in sides[::-1]]
+    sign = 1 if measure.greater_is_better else -1
+    low, high = sorted(sign * (end - measure.chance) for end in estimate.interval)
     claim = (
         "The classifier is better than guessing"
         if low > 0
@@ -112,14 +122,14 @@ def evaluation_verdict(evaluation: Evaluation) -> list[str]:
     if first.measure in _AREAS and area is not None and math.isfinite(area.value):
         pairs = in_pairs({"": area.value}, evaluation.predictions)
         if first is not area and evaluation.predictions.n_classes > 2:
-            beside = f"{area.title} {_value(area)}; "
+            beside = f"{area.title} {value_text(area)}; "
     return [
         against_chance(first, pairs, beside),
-        *_about_folds(evaluation.sample.predictions, first.method),
+        *_about_folds([evaluation.sample.predictions], first.method),
     ]
 
 
-def hardest(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]:
+def hardest(named: ByClassifier, predictions: Predictions) -> list[str]:
     """Say of one classifier which pair is hardest, and how often its decisions are right."""
     sentences, has_pairs = [], predictions.n_classes > 2 and predictions.has_scores
     n = dict(zip(map(class_name, predictions.labels), predictions.class_counts, strict=True))
@@ -158,7 +168,7 @@ def comparison_verdict(
     decided = [d for d in ordered if d.adjusted_p_value < 1 - comparison.level]
     firsts = [d.first for d in ordered]
     best_first = sorted(comparison.estimates, key=firsts.count, reverse=True)
-    values = {name: _value(comparison.estimates[name]) for name in best_first}
+    values = {name: value_text(comparison.estimates[name]) for name in best_first}
     wins = {(d.first, d.second) for d in decided}
     best_set = comparison.best_set() if len(values) > 2 else ()
     sentence, tied = lead(_title(comparison), values, wins, best_set)
@@ -173,7 +183,7 @@ def comparison_verdict(
     sentences += pairs + unknown if len(ordered) > 1 else unknown + pairs
     if (more := len(undecided) - most) > 0:
         sentences.append(f"The table has {more} more differences that the data do not decide.")
-    return sentences + _about_the_best(comparison, tied) + _about_folds_of(comparison)
+    return sentences + _about_the_best(comparison, tied)
 
 
 def _pairs_of(
@@ -235,8 +245,8 @@ def lead(
     those in ``best_set`` if there is one. Return the sentence, and those who are tied.
     """
     best, *others = values
-    is_tied = {x: x in best_set if best_set else (best, x) not in wins for x in others}
-    tied = [best, *(x for x in others if is_tied[x])]
+    tied = [best]
+    tied += [x for x in others if (x in best_set if best_set else (best, x) not in wins)]
     worse = [x for x in others if all((name, x) in wins for name in tied)]
     rest = [x for x in others if x not in (*tied, *worse)]
     if rest and best_set:  # one rule for all
@@ -252,12 +262,11 @@ def lead(
     if len(tied) == 1:
         whom = of_worse if is_long or rest or len(values) == 2 else "all others"
         claim = f"{of_tied} is {f'better than {whom}' if worse else 'best'}"
-    elif len(tied) == 2:
-        claim = f"The data do not show which of {of_tied} is better"
     else:
-        claim = f"The data do not show which of {of_tied} is best"
-    if worse and len(tied) > 1:
-        claim += f"; {'both' if len(tied) == 2 else 'all'} are better than {of_worse}"
+        most, every = ("better", "both") if len(tied) == 2 else ("best", "all")
+        claim = f"The data do not show which of {of_tied} is {most}"
+        if worse:
+            claim += f"; {every} are better than {of_worse}"
     if rest:
         claim += f"; {of_rest} {'is' if len(rest) == 1 else 'are'} excluded as the best"
     if is_long:
@@ -275,27 +284,25 @@ def _one_sided_verdict(comparison: Comparison) -> list[str]:
     sentences = []
     for d in comparison.differences[:_MOST_UNDECIDED]:
         claim = comparison.hypothesis.claim(d.first, d.second)
-        values = (_value(comparison.estimates[name]) for name in (d.first, d.second))
+        values = (value_text(comparison.estimates[name]) for name in (d.first, d.second))
         is_shown = d.adjusted_p_value < significance
         sentences.append(
             f"{claim if is_shown else f'The data do not show that {claim}'}: "
             f"{comparison.title} {' against '.join(values)}, {d.scale} "
-            f"{digits(d.value, d.standard_error)} ({comparison.kind_of_interval}: "
+            f"{value_text(d)} ({comparison.kind_of_interval}: "
             f"{interval_text(d.as_read())}; one-sided {p_text(d.adjusted_p_value)}{adjusted})."
         )
     if (more := len(comparison.differences) - _MOST_UNDECIDED) > 0:
         sentences.append(f"The table has {more} more differences.")
-    return sentences + _about_the_best(comparison) + _about_folds_of(comparison)
-
-
-def _about_folds_of(comparison: Comparison) -> list[str]:
-    first = next(iter(comparison.predictions.values()), None)
-    return [] if first is None else _about_folds(first, comparison.method)
+    return sentences + _about_the_best(comparison)
 
 
 def _about_the_best(comparison: Comparison, tied: Sequence[str] = ()) -> list[str]:
-    """Say how good the best is, adjusted for its selection, and who else may be, if not tied."""
-    percent = f"{100 * comparison.level:g} %"
+    """Say how good the best is, adjusted for its selection, and who else may be, if not tied.
+
+    What folds mean for these values comes last.
+    """
+    percent = in_percent(comparison.level)
     sentences = []
     if (winner := comparison.winner) is not None:
         error = comparison.estimates[winner.name].standard_error
@@ -308,23 +315,24 @@ def _about_the_best(comparison: Comparison, tied: Sequence[str] = ()) -> list[st
     best = comparison.best_set()
     if len(comparison.estimates) > 2 and set(best) != set(tied):
         sentences.append(f"{percent} confidence set for the best classifier: {enumerated(best)}.")
-    return sentences
+    return sentences + _about_folds(comparison.predictions.values(), comparison.method)
 
 
-def _about_folds(predictions: Predictions, method: str) -> list[str]:
-    """Say what values and intervals of a cross-validation are about."""
-    if predictions.folds is None:
+def _about_folds(several: Iterable[Predictions], method: str) -> list[str]:
+    """Say what values and intervals of a cross-validation are about; all have the same folds."""
+    folds = next((x.folds for x in several), None)
+    if folds is None:
         return []
     about = (
         "the learner, trained on other samples of that size"
         if method == OF_ALGORITHM
         else "the models that were fitted, not for the learner on other training samples"
     )
-    n_folds = int(predictions.folds.max()) + 1
+    n_folds = int(folds.max()) + 1
     return [f"Cross-validated: values are means over {n_folds} folds; intervals are for {about}."]
 
 
-def watch_out(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]:
+def watch_out(named: ByClassifier, predictions: Predictions) -> list[str]:
     """Say what to watch out for: rare classes, and pairs that are hardly told apart."""
     counts = dict(zip(predictions.labels, predictions.class_counts.tolist(), strict=True))
     rare = [f"{class_name(label)} (n = {n})" for label, n in counts.items() if 0 < n < _RARE]
@@ -370,14 +378,10 @@ def joined(names: Sequence[str]) -> str:
 enumerated = partial(shortened, limit=8)
 
 
-def _value(estimate: Estimate) -> str:
-    return digits(estimate.value, estimate.standard_error)
-
-
 def _sentence(comparison: Comparison, d: Difference) -> str:
     return (
         f"{d.first} is better than {d.second}: {_values(comparison, d)}, {d.scale} "
-        f"{digits(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)})."
+        f"{with_interval(d, comparison.kind_of_interval)}."
     )
 
 
@@ -404,7 +408,7 @@ def _undecided(comparison: Comparison, d: Difference) -> str:
         equivalent = f", probability that {d.first} is better {better}{equivalent}"
     return (
         f"The data do not show whether {d.first} or {d.second} is better: {size}{d.scale} "
-        f"{digits(d.value, d.standard_error)}{known}{equivalent}."
+        f"{value_text(d)}{known}{equivalent}."
     )
 
 
@@ -413,7 +417,7 @@ def known_first(design: Mapping[str, Any]) -> list[str]:
     text = facts(design)
     sentences = []
     if horizon := design.get("horizon"):
-        of = facts({x: value for x, value in horizon.items() if value is not None})
+        of = facts(horizon)
         unit = of.get("Time", "in the unit of the times")
         sentences.append(
             f"Outcomes at {of['At']} ({unit}): of {of['Rows']} rows {of['Known']} are known and "

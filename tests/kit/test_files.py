@@ -15,15 +15,15 @@ import pandas as pd
 import pytest
 
 import dmfroc
-from dmfroc._kit.files import remove_strays, written, written_whole
+from dmfroc._kit.files import remove_strays, written
 from dmfroc.counted import Accumulator
 
 KILLED = """
 import os, signal, sys
-from dmfroc._kit.files import written_whole
+from dmfroc._kit.files import written
 if sys.argv[2] == "rename":
     os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-with written_whole(sys.argv[1]) as stream:
+with written(sys.argv[1], "path") as stream:
     stream.write(b"new")
     stream.flush()
     if sys.argv[2] == "write":
@@ -40,7 +40,7 @@ def test_mode_and_link_are_kept(tmp_path):
     secret.write_bytes(b"old")
     secret.chmod(0o600)
     link.symlink_to(secret)
-    with written_whole(link) as stream:
+    with written(link, "path") as stream:
         stream.write(b"new")
         [partial] = tmp_path.glob(".dmfroc-*.partial")
         assert stat.S_IMODE(partial.stat().st_mode) == 0o600
@@ -48,7 +48,7 @@ def test_mode_and_link_are_kept(tmp_path):
     assert link.is_symlink()
     assert secret.read_bytes() == b"new"
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
-    with written_whole(tmp_path / "fresh") as stream:
+    with written(tmp_path / "fresh", "path") as stream:
         stream.write(b"x")
     umask = os.umask(0)
     os.umask(umask)
@@ -60,7 +60,7 @@ def test_devices_and_pipes_are_not_replaced(tmp_path):
     os.mkfifo(pipe)
     link.symlink_to("/dev/null")
     for path in (pipe, link):
-        with pytest.raises(OSError, match="no regular file"), written_whole(path):
+        with pytest.raises(ValueError, match="no regular file"), written(path, "path"):
             pass
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
@@ -83,8 +83,6 @@ def test_a_full_disk_leaves_the_old_file_alone(tmp_path, monkeypatch, call):
             if call == "write":
                 full()
 
-    with pytest.raises(OSError, match=f"No space left on device: '{target}'"):
-        write(written_whole(target))
     with pytest.raises(ValueError, match=f"path {target} cannot be written: No space left"):
         write(written(target, "path"))
     assert contents(tmp_path) == {"file": b"old"}
@@ -149,10 +147,9 @@ def test_errors_of_the_block_are_its_own(tmp_path, error):
             stream.write(b"new")
             raise error
 
-    for opened in (written_whole(target), written(target, "path")):
-        with pytest.raises(type(error)) as caught:
-            fail(opened)
-        assert caught.value is error
+    with pytest.raises(type(error)) as caught:
+        fail(written(target, "path"))
+    assert caught.value is error
     assert contents(tmp_path) == {"file": b"old"}
 
 
@@ -197,7 +194,7 @@ def test_no_format_hides_that_the_disk_is_full(tmp_path):
 @pytest.mark.parametrize("process", [0, 1, 2**31, 10**30])
 def test_no_stray_name_stops_a_write(tmp_path, process):
     """A file that anybody has named so, a pipe, a directory or a link to one's own."""
-    with written_whole(tmp_path / "x"):
+    with written(tmp_path / "x", "path"):
         [partial] = tmp_path.glob("*.partial")
     name, host, *_ = partial.name.split("-")
     stray = tmp_path / f"{name}-{host}-{process}-{'0' * 16}.partial"
@@ -205,7 +202,7 @@ def test_no_stray_name_stops_a_write(tmp_path, process):
     (tmp_path / "notes").write_bytes(b"mine")
     for digit, make in enumerate((os.mkfifo, os.mkdir, lambda path: os.symlink("notes", path))):
         make(tmp_path / f"{name}-{host}-{10**9}-{'1' * 15}{digit}.partial")
-    with written_whole(tmp_path / "x") as stream:
+    with written(tmp_path / "x", "path") as stream:
         stream.write(b"new")
     assert (tmp_path / "x").read_bytes() == b"new"
     assert (tmp_path / "notes").read_bytes() == b"mine"
@@ -219,10 +216,10 @@ def test_the_files_of_other_containers_are_left_alone(tmp_path, monkeypatch):
         raise ProcessLookupError
 
     monkeypatch.setattr("os.kill", unknown)
-    with written_whole(tmp_path / "x") as stream:
+    with written(tmp_path / "x", "path") as stream:
         stream.write(b"new")
         remove_strays(tmp_path)
-        with written_whole(tmp_path / "y") as other:
+        with written(tmp_path / "y", "path") as other:
             other.write(b"other")
     assert contents(tmp_path) == {"x": b"new", "y": b"other"}
 
@@ -238,7 +235,7 @@ def test_a_file_that_is_taken_for_a_stray_before_it_is_locked(tmp_path, monkeypa
         lock(descriptor, **options)
 
     monkeypatch.setattr(module, "_lock", late)
-    with written_whole(tmp_path / "x") as stream:
+    with written(tmp_path / "x", "path") as stream:
         stream.write(b"new")
     assert contents(tmp_path) == {"x": b"new"}
 
@@ -297,7 +294,7 @@ def test_writers_follow_links_and_remove_strays(tmp_path, name):
     link.parent.mkdir()
     link.symlink_to(target)
     dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], stdout=-1)
-    with written_whole(elsewhere / "x"):
+    with written(elsewhere / "x", "path"):
         [partial] = elsewhere.glob("*.partial")
     stray = partial.name.replace(str(os.getpid()), dead.stdout.decode().strip())
     (elsewhere / stray).write_bytes(b"half")
