@@ -70,6 +70,10 @@ Entries = tuple[Int[np.ndarray, " e"], Int[np.ndarray, " e"]]
 Labels = Sequence[tuple[int, Units]]
 """Places of labels, and the units of their entries."""
 
+EstimatesOfParts = dict[str, dict[str, Estimate]]
+DifferencesOfParts = dict[str, tuple[Difference, ...]]
+"""By label and classifier, or by label of the classifiers."""
+
 ONE = "classifier"
 """The name of a classifier that is alone."""
 
@@ -182,8 +186,8 @@ class MultilabelComparison(Comparison):
 
     average: str = field(kw_only=True)
     rows: LabelledRows = field(kw_only=True, repr=False)
-    by_label: dict[str, dict[str, Estimate]] = field(kw_only=True)
-    label_differences: dict[str, tuple[Difference, ...]] = field(kw_only=True)
+    by_label: EstimatesOfParts = field(kw_only=True)
+    label_differences: DifferencesOfParts = field(kw_only=True)
     label_covariances: dict[str, Float[np.ndarray, "l l"]] = field(kw_only=True, repr=False)
     left_out: dict[str, str] = field(kw_only=True)
 
@@ -456,9 +460,9 @@ def _covariances(rows: LabelledRows, facts: FactsOfLabels) -> dict[str, Float[np
 
 def _each_label(
     facts: FactsOfLabels, method: Jackknife, hypothesis: Hypothesis
-) -> tuple[dict[str, dict[str, Estimate]], dict[str, tuple[Difference, ...]]]:
-    estimates: dict[str, dict[str, Estimate]] = {}
-    differences: dict[str, tuple[Difference, ...]] = {}
+) -> tuple[EstimatesOfParts, DifferencesOfParts]:
+    estimates: EstimatesOfParts = {}
+    differences: DifferencesOfParts = {}
     with collected_remarks():
         for label, of_label in facts.items():
             joint = method.paired_estimates(joint_facts(of_label), hypothesis)
