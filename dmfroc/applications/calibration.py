@@ -33,6 +33,7 @@ from dmfroc.extend import (
     no_probabilities,
     predictions_at,
     probabilities_of,
+    refuse,
     sample_of,
     seed_of,
 )
@@ -230,8 +231,7 @@ def calibration_tests(
     seed = seed_of(random_state)
     given = {"labels": labels, "needs": "probabilities"}
     predictions, _ = predictions_at(y_true, y_score, follow_up, given)
-    if (obstacle := no_probabilities(predictions)) is not None:
-        raise ValueError(f"calibration_tests {obstacle}")
+    refuse("calibration_tests", no_probabilities(predictions))
     if np.ptp(predictions.sample_weight) > 0:
         raise ValueError(
             "calibration_tests needs rows of equal weight, whose outcomes are independent draws: "

@@ -6,10 +6,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from dmfroc.curves import Curve, OperatingPoints
-from dmfroc.extend import PerThreshold, check_curve, instance, numbers, proportion
+from dmfroc.extend import PerRow, PerThreshold, check_curve, instance, numbers, proportion
 
 _ROUNDING = 1e-12  # of precision from sums of weights
 
@@ -57,7 +56,7 @@ def pareto_points(curve: Curve) -> OperatingPoints:
     return curve.points.at(np.sort(place[order[height > best_before + _ROUNDING]]))
 
 
-def repair_concavities(curve: Curve, y_score: Any) -> Float[np.ndarray, " m"]:
+def repair_concavities(curve: Curve, y_score: Any) -> PerRow:
     """Return scores whose order is reversed between the vertices of the curve's convex hull.
 
     What of the curve lies below a segment of its hull is reflected to the other side.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,8 +101,8 @@ class DecisionCurve(Result):
     """
 
     drawn_by = "dmfroc.applications.decision_display"
-    main_table: ClassVar[str] = "thresholds"
-    json_names: ClassVar[tuple[str, ...]] = ("level", "direction")
+    main_table = "thresholds"
+    json_names = ("level", "direction")
 
     label: Hashable
     thresholds: PerThreshold
@@ -140,17 +140,17 @@ class DecisionCurve(Result):
         value, more = self.benefit, self.difference
         title = "expected utility" if self.label is None else "net benefit"
         columns = [
-            Column("threshold", "threshold", self.thresholds.tolist()),
-            Column("value", title, value.value.tolist()),
-            Column("standard_error", "", value.standard_error.tolist()),
-            Column("low", "low", value.low.tolist()),
-            Column("high", "high", value.high.tolist()),
-            Column("difference", "lead", more.value.tolist()),
-            Column("difference_error", "", more.standard_error.tolist()),
-            Column("difference_low", "low of lead", more.simultaneous_low.tolist()),
-            Column("difference_high", "high of lead", more.simultaneous_high.tolist()),
-            Column("probability_better", "", more.probability_positive.tolist(), "probability"),
-            *(Column(name, name, values.tolist()) for name, values in self.baselines.items()),
+            Column("threshold", "threshold", self.thresholds),
+            Column("value", title, value.value),
+            Column("standard_error", "", value.standard_error),
+            Column("low", "low", value.low),
+            Column("high", "high", value.high),
+            Column("difference", "lead", more.value),
+            Column("difference_error", "", more.standard_error),
+            Column("difference_low", "low of lead", more.simultaneous_low),
+            Column("difference_high", "high of lead", more.simultaneous_high),
+            Column("probability_better", "", more.probability_positive, "probability"),
+            *(Column(name, name, values) for name, values in self.baselines.items()),
         ]
         rows = spread(range(len(self.thresholds)), _N_PRINTED)
         return [Table("thresholds", "Decision curve", columns, n_printed=_N_PRINTED, order=rows)]
@@ -287,8 +287,7 @@ def decision_curve(
         sample = options.sample_of(predictions)
         points = [_point_of_costs(sample, costs(float(t))) for t in at]
         design["costs"] = "as given"
-        found = _curve(points, at, None, options)
-        return replace(found, warnings=predictions.remarks, design=design)
+        return _curve(points, at, None, options, warnings=predictions.remarks, design=design)
     if prevalence is not None:
         design["prevalence"] = prevalence
     classes: list[Any] = [pos_label]
@@ -303,9 +302,8 @@ def decision_curve(
         refuse(first.name, first.obstacle(against_rest))
         sample = options.sample_of(against_rest)
         points = [_point_at(sample, float(t), prevalence, label) for t in risks]
-        found = _curve(points, at, label, options)
         known: dict[str, Any] = {"warnings": predictions.remarks, "design": design}
-        curves[label] = replace(found, direction=side, **known)
+        curves[label] = _curve(points, at, label, options, direction=side, **known)
     return ResultsByName(curves) if len(classes) > 1 else curves[classes[0]]
 
 
@@ -339,7 +337,7 @@ def _point_of_costs(sample: Sample, cost_matrix: Any) -> _Point:
 
 
 def _curve(
-    points: list[_Point], thresholds: PerThreshold, label: Hashable, options: Options
+    points: list[_Point], thresholds: PerThreshold, label: Hashable, options: Options, **known: Any
 ) -> DecisionCurve:
     @cache  # a classifier that is better than to treat nobody leads by its benefit
     def by_itself(facts: FactsInMemory) -> tuple[Interval, float]:
@@ -352,7 +350,7 @@ def _curve(
     baselines = {
         name: np.array([point.baselines[name] for point in points]) for name in points[0].baselines
     }
-    return DecisionCurve(label, thresholds, benefit, baselines, difference, options.level)
+    return DecisionCurve(label, thresholds, benefit, baselines, difference, options.level, **known)
 
 
 def _bands(

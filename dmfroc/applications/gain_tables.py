@@ -45,8 +45,7 @@ def precision_gain(tp: Number, fp: Number, fn: Number, tn: Number) -> float:
     >>> precision_gain(30, 12, 30, 28)
     0.4
     """
-    points = _table(tp, fp, fn, tn)
-    return float(gain_of_errors(points, points.false_positives)[0])
+    return _precision_gain(_table(tp, fp, fn, tn))
 
 
 def recall_gain(tp: Number, fp: Number, fn: Number, tn: Number) -> float:
@@ -77,8 +76,7 @@ def recall_gain(tp: Number, fp: Number, fn: Number, tn: Number) -> float:
     >>> recall_gain(30, 12, 30, 28)
     -0.5
     """
-    points = _table(tp, fp, fn, tn)
-    return float(gain_of_errors(points, points.positives - points.true_positives)[0])
+    return _recall_gain(_table(tp, fp, fn, tn))
 
 
 def f_gain(tp: Number, fp: Number, fn: Number, tn: Number, *, beta: Number = 1.0) -> float:
@@ -116,13 +114,6 @@ def f_gain(tp: Number, fp: Number, fn: Number, tn: Number, *, beta: Number = 1.0
     return float(f_gains(_table(tp, fp, fn, tn), beta=beta)[0])
 
 
-def _cells(name: str, table: Sequence[Number]) -> list[float]:
-    cells = [number(f"each cell of {name}", cell) for cell in listed(name, table)]
-    if len(cells) != 4:
-        raise ValueError(f"{name} must be TP, FP, FN, TN, but it has {len(cells)} cells")
-    return cells
-
-
 def _table(tp: Number, fp: Number, fn: Number, tn: Number) -> OperatingPoints:
     cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
     tp, fp, fn, tn = (nonnegative(name, count) for name, count in cells.items())
@@ -131,6 +122,14 @@ def _table(tp: Number, fp: Number, fn: Number, tn: Number) -> OperatingPoints:
             raise ValueError(f"gains need a {name} case, but the table has none")
     counts = np.array([tp]), np.array([fp])
     return OperatingPoints(1, np.full(1, np.nan), *counts, tp + fn, fp + tn)
+
+
+def _precision_gain(points: OperatingPoints) -> float:
+    return float(gain_of_errors(points, points.false_positives)[0])
+
+
+def _recall_gain(points: OperatingPoints) -> float:
+    return float(gain_of_errors(points, points.positives - points.true_positives)[0])
 
 
 class Interpolation(NamedTuple):
@@ -177,24 +176,25 @@ def interpolate_gains(
     0.6818
     """
     share = proportion("share", share, "[0, 1]")
-    first, second = _cells("first", first), _cells("second", second)
+    tables = []
     for name, table in (("first", first), ("second", second)):
-        if not table[0] > 0:
-            raise ValueError(f"{name} must have true positives, but its TP is {table[0]}")
-    one, other = _table(*first), _table(*second)
+        cells = [number(f"each cell of {name}", cell) for cell in listed(name, table)]
+        if len(cells) != 4:
+            raise ValueError(f"{name} must be TP, FP, FN, TN, but it has {len(cells)} cells")
+        if not cells[0] > 0:
+            raise ValueError(f"{name} must have true positives, but its TP is {cells[0]}")
+        tables.append(_table(*cells))
+    one, other = tables
     if (one.positives, one.negatives) != (other.positives, other.negatives):
         raise ValueError(
             "the tables must be of the same cases, but first has "
             f"{one.positives:g} positives and {one.negatives:g} negatives, and second "
             f"{other.positives:g} and {other.negatives:g}"
         )
-    hits, other_hits = share * first[0], (1 - share) * second[0]
-    mu = hits / (hits + other_hits)
-    return Interpolation(
-        mu,
-        mu * precision_gain(*first) + (1 - mu) * precision_gain(*second),
-        mu * recall_gain(*first) + (1 - mu) * recall_gain(*second),
-    )
+    hits = share * one.true_positives, (1 - share) * other.true_positives
+    mu = (hits[0] / sum(hits)).item()
+    gains = ([_precision_gain(x), _recall_gain(x)] for x in tables)
+    return Interpolation(mu, *(mu * x + (1 - mu) * y for x, y in zip(*gains, strict=True)))
 
 
 class SameF(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,6 @@ from dmfroc import Judge
 from dmfroc.applications.plan_design import smallest
 from dmfroc.extend import (
     IN_MEMORY,
-    BoolPerRow,
     Contrast,
     Influences,
     Interval,
@@ -46,6 +45,13 @@ from dmfroc.results import Estimate
 
 FEWEST_ITEMS = 2
 
+Covariance = Float[np.ndarray, "m m"]
+"""Of m models."""
+
+PerUnseen = Float[np.ndarray, " v"]
+PerAttempt = Float[np.ndarray, "n r"]
+"""One number for each unit that was not seen, or for each item and attempt."""
+
 PerUnit = Float[np.ndarray, " u"]
 """One number for each independent unit of the items."""
 
@@ -56,14 +62,14 @@ class MeanOfUnits:
 
     sums: PerUnit
     weights: PerUnit
-    of_unseen: Float[np.ndarray, " v"]
+    of_unseen: PerUnseen
     size: float  # weight of an unseen unit
 
-    def value(self, units: PerUnit, unseen: Float[np.ndarray, " v"]) -> float:
+    def value(self, units: PerUnit, unseen: PerUnseen) -> float:
         """Return the value."""
         return self.slopes(units, unseen).value
 
-    def slopes(self, units: PerUnit, unseen: Float[np.ndarray, " v"]) -> Slopes:
+    def slopes(self, units: PerUnit, unseen: PerUnseen) -> Slopes:
         """Return the value and its derivatives."""
         total = units @ self.weights + self.size * unseen.sum()
         value = float(units @ self.sums + self.size * (unseen @ self.of_unseen)) / total
@@ -99,7 +105,7 @@ class ScoredItems:
     unit: IntPerRow
     bounds: tuple[float, float]
     index: Any
-    attempts: dict[str, Float[np.ndarray, "n r"]]
+    attempts: dict[str, PerAttempt]
 
     @property
     def n_repeats(self) -> int:
@@ -129,16 +135,13 @@ class ScoredItems:
 
     def rows(self, chosen: Any) -> ScoredItems:
         """Return some of the items."""
-        judge = self.judge and {name: x[chosen] for name, x in self.judge.items()}
-        scores = {name: x[chosen] for name, x in self.scores.items()}
-        return replace(
-            self,
-            scores=scores,
-            judge=judge,
-            attempts={name: x[chosen] for name, x in self.attempts.items()},
-            probability=self.probability[chosen],
-            unit=np.unique(self.unit[chosen], return_inverse=True)[1],
+        scores, judge, attempts = (
+            of and {name: x[chosen] for name, x in of.items()}
+            for of in (self.scores, self.judge, self.attempts)
         )
+        unit = np.unique(self.unit[chosen], return_inverse=True)[1]
+        given: Any = {"scores": scores, "judge": judge, "attempts": attempts, "unit": unit}
+        return replace(self, probability=self.probability[chosen], **given)
 
 
 def scored_items(
@@ -157,16 +160,9 @@ def scored_items(
         sizes = ", ".join(f"{name!r} {len(x)}" for name, x in read.items())
         raise ValueError(f"the models have scores of different numbers of items: {sizes}")
     [n] = n_items
-    if judge is None:
-        for name, x in read.items():
-            _check_complete(
-                x,
-                f"scores[{name!r}]",
-                ": leave these items out for all models, or give a judge's scores of all items as "
-                "judge=",
-            )
-        named, of_judge = {}, None
-    else:
+    named, of_judge, whole, what = {}, None, read, "scores"
+    remedy = "leave these items out for all models, or give a judge's scores of all items as judge="
+    if judge is not None:
         by_name = isinstance(judge, Mapping) or columns_of(judge, "judge") is not None
         if not by_name and len(read) > 1:
             raise TypeError("judge must be a dict with the judge's scores of each model")
@@ -177,10 +173,16 @@ def scored_items(
                 "the same names"
             )
         of_judge = {name: _matrix(named[name], f"judge[{name!r}]", rows) for name in read}
-        for name, x in of_judge.items():
-            if len(x) != n:
-                raise ValueError(f"judge[{name!r}] has {len(x)} items, but scores has {n}")
-            _check_complete(x, f"judge[{name!r}]", ": a judge must score all items")
+        whole, what, remedy = of_judge, "judge", "a judge must score all items"
+    for name, x in whole.items():
+        if len(x) != n:
+            raise ValueError(f"judge[{name!r}] has {len(x)} items, but scores has {n}")
+        is_missing = np.isnan(x).any(axis=1)
+        if is_missing.any():
+            raise ValueError(
+                f"{what}[{name!r}] is missing in {int(is_missing.sum())} of {n} items, first in "
+                f"row {int(is_missing.argmax())} (counting from 0): {remedy}"
+            )
     if id is None:
         _check_one_table({"scores": of_models, "judge": named})
     else:
@@ -240,7 +242,7 @@ def _places(id: Any, scores: Mapping[str, Float[np.ndarray, "n _"]]) -> dict[str
     return {name: order_of_ids(first, ids[first], name, x) for name, x in ids.items()}
 
 
-def _matrix(values: Any, what: str, rows: Rows) -> Float[np.ndarray, "n r"]:
+def _matrix(values: Any, what: str, rows: Rows) -> PerAttempt:
     """Return scores by item and repeat; missing ones are NaN."""
     array = as_floats(as_array(values, what), what).astype(np.float64)
     if array.ndim == 1:
@@ -251,15 +253,6 @@ def _matrix(values: Any, what: str, rows: Rows) -> Float[np.ndarray, "n r"]:
         row = int(np.isinf(array).any(axis=1).argmax())
         raise ValueError(f"{what} is infinite in row {row} (counting from 0)")
     return rows.arranged(array, values, what)
-
-
-def _check_complete(x: Float[np.ndarray, "n r"], what: str, remedy: str) -> None:
-    is_missing = np.isnan(x).any(axis=1)
-    if is_missing.any():
-        raise ValueError(
-            f"{what} is missing in {int(is_missing.sum())} of {len(x)} items, first in row "
-            f"{int(is_missing.argmax())} (counting from 0){remedy}"
-        )
 
 
 def check_scored(given: ScoredItems, what: str) -> None:
@@ -273,7 +266,7 @@ def check_scored(given: ScoredItems, what: str) -> None:
             )
 
 
-def _bounds(given: Any, scores: list[Float[np.ndarray, "n r"]]) -> tuple[float, float]:
+def _bounds(given: Any, scores: list[PerAttempt]) -> tuple[float, float]:
     least = min(float(np.nanmin(x, initial=np.inf)) for x in scores)
     most = max(float(np.nanmax(x, initial=-np.inf)) for x in scores)
     if given is None:
@@ -312,10 +305,8 @@ class LimitsOfT:
 
     def interval_at(self, error: float) -> Interval:
         """Return the interval with this error probability."""
-        half = -float(stdtrit(self.degrees_of_freedom, error / 2)) * self.standard_error
-        return Interval(
-            max(self.value - half, self.bounds[0]), min(self.value + half, self.bounds[1])
-        )
+        half = stdtrit(self.degrees_of_freedom, error / 2) * self.standard_error
+        return Interval(*np.clip([self.value + half, self.value - half], *self.bounds).tolist())
 
     def at_size(self, times: float) -> LimitsOfT:
         """Return the limits of a sample so many times as large."""
@@ -377,11 +368,6 @@ class ItemMean:
         return self._combined[1]
 
     @cached_property
-    def has_weight(self) -> BoolPerRow:
-        """Which units count: all of them if there is a judge, else those with scores."""
-        return self._weight_of_unit > 0 if self.judge is None else self._weight_of_unit >= 0
-
-    @cached_property
     def n_units(self) -> int:
         """Number of units with scores."""
         return int((self._weight_of_unit > 0).sum())
@@ -415,7 +401,9 @@ class ItemMean:
         if not np.isfinite(self.bounds[1] - self.bounds[0]):
             value, error = float(self._combined[0]), self.standard_error
             return LimitsOfT(value, error, self._freedom, self.bounds)
-        value, counts = float(np.clip(self._combined[0], *self.bounds)), self.has_weight
+        value = float(np.clip(self._combined[0], *self.bounds))
+        # All units count if there is a judge, else those with scores
+        counts = (self._weight_of_unit > 0) | (self.judge is not None)
         influences = self.influences[counts] * (self.variance > 0)
         limits = Limits(
             value=value,
@@ -483,7 +471,7 @@ class ItemMean:
     @property
     def error(self) -> float:
         """Standard deviation of the mean that its 68 % interval shows, 0 of nothing alone."""
-        low, high = self.limits.interval_at(_ONE_SIGMA)[:2]
+        low, high = self.limits.interval_at(_ONE_SIGMA)
         return (high - low) / 2
 
     def estimate(self, level: float) -> Estimate:
@@ -496,45 +484,34 @@ class ItemMean:
             interval=self.limits.interval_at(1 - level)[:2],
             level=level,
             method="jackknife",
-            warnings=tuple(filter(None, [self._selection, self._no_variation, self._skewed])),
+            warnings=tuple(filter(None, self._remarks())),
             judge=self.labels,
         )
 
-    @property
-    def _selection(self) -> str | None:
-        if self.judge is None or np.ptp(self.probability) > 0:
-            return None
-        return selection_message(~np.isnan(self.scores), {"the judge's score": self.judge})
-
-    @property
-    def _no_variation(self) -> str | None:
-        if self.variance > 0:
-            return None
+    def _remarks(self) -> Iterator[str | None]:
+        """Say of which the verified items are a selection, and why the interval may be wrong."""
+        if self.judge is not None and np.ptp(self.probability) == 0:
+            yield selection_message(~np.isnan(self.scores), {"the judge's score": self.judge})
         if np.isfinite(self.bounds[1] - self.bounds[0]):
-            return (
-                "all groups have the same mean score, so that its standard error is 0, and the "
-                "interval rests on their number alone: check that groups are no strata"
-                if np.nanmax(self.scores) > np.nanmin(self.scores)
-                else None
+            if self.variance == 0 and np.nanmax(self.scores) > np.nanmin(self.scores):
+                yield (
+                    "all groups have the same mean score, so that its standard error is 0, and the "
+                    "interval rests on their number alone: check that groups are no strata"
+                )
+        elif self.variance == 0:
+            yield (
+                "all scores are the same and have no bounds: this says nothing of other items, and "
+                "the interval is empty. Give the bounds= of the scores"
             )
-        return (
-            "all scores are the same and have no bounds: this says nothing of other items, and the "
-            "interval is empty. Give the bounds= of the scores"
-        )
-
-    @property
-    def _skewed(self) -> str | None:
-        if np.isfinite(self.bounds[1] - self.bounds[0]) or self.variance == 0:
-            return None
-        x, n = self.influences[self._weight_of_unit > 0], self.n_units
-        skewness = (x**3).mean() / (x**2).mean() ** 1.5
-        if skewness**2 * _PER_SKEWNESS < n:
-            return None
-        return (
-            "the scores are skewed and have no bounds: few large ones decide the mean, and the "
-            "interval may cover up to 20 points less than it states. Compare their logarithms, or "
-            "give the bounds= of the scores"
-        )
+        else:
+            x = self.influences[self._weight_of_unit > 0]
+            skewness = (x**3).mean() / (x**2).mean() ** 1.5
+            if skewness**2 * _PER_SKEWNESS >= self.n_units:
+                yield (
+                    "the scores are skewed and have no bounds: few large ones decide the mean, and "
+                    "the interval may cover up to 20 points less than it states. Compare their "
+                    "logarithms, or give the bounds= of the scores"
+                )
 
     @property
     def contrast(self) -> Contrast:
@@ -558,3 +535,12 @@ def mean_of(items: ScoredItems, name: str, minus: str | None = None) -> ItemMean
                 "verify the same items for both"
             )
     return ItemMean(x, judge, items.probability, items.unit, (low, high), minus is not None)
+
+
+def with_errors(covariance: Covariance, errors: PerRow) -> Covariance:
+    """Return a covariance with the same correlations, and these standard errors."""
+    own = np.sqrt(covariance.diagonal())
+    factor = np.divide(errors, own, out=np.zeros_like(own), where=own > 0)
+    joint: Covariance = covariance * np.outer(factor, factor)
+    np.fill_diagonal(joint, errors**2)
+    return joint

@@ -16,6 +16,7 @@ from dmfroc.applications.item_means import (
     check_scored,
     mean_of,
     scored_items,
+    with_errors,
 )
 from dmfroc.extend import (
     DEFAULT_LEVEL,
@@ -168,7 +169,7 @@ class ItemScores(Comparison):
 
     def tables(self) -> list[Table]:
         """Return the models, their differences, the subgroups, and what a judge adds."""
-        estimates, differences, orders, *of_judge = super().tables()
+        estimates, differences, orders, *judged = super().tables()
         estimates = replace(
             estimates,
             columns=[replace(c, title="model") if c.key == "classifier" else c
@@ -176,44 +177,35 @@ class ItemScores(Comparison):
         )  # fmt: skip
         tables = [estimates, *([differences, orders] if self.differences else [])]
         if self.subgroups:
-            tables += self._subgroup_tables()
-        if of_judge:
-            tables += [*of_judge, *self._agreement()]
-        return tables
-
-    def _subgroup_tables(self) -> list[Table]:
-        cells = [
-            (group, model, self.subgroup_sizes[group], estimate)
-            for group, of_models in self.subgroups.items()
-            for model, estimate in of_models.items()
-        ]
-        groups, models, sizes, estimates = zip(*cells, strict=True)
-        columns = [
-            Column("subgroup", "subgroup", groups, "name"),
-            Column("model", "model", models, "name"),
-            Column("n", "items", sizes, "count"),
-            Column("value", self.title, estimates, "estimate", f"{100 * self.level:g} % interval"),
-        ]
-        return [
-            Table("subgroups", f"{self.title} by subgroup", columns),
-            *differences_by(
+            cells = [
+                (group, model, self.subgroup_sizes[group], estimate)
+                for group, of_models in self.subgroups.items()
+                for model, estimate in of_models.items()
+            ]
+            groups, models, sizes, values = zip(*cells, strict=True)
+            interval = f"{100 * self.level:g} % interval"
+            columns = [
+                Column("subgroup", "subgroup", groups, "name"),
+                Column("model", "model", models, "name"),
+                Column("n", "items", sizes, "count"),
+                Column("value", self.title, values, "estimate", interval),
+            ]
+            tables.append(Table("subgroups", f"{self.title} by subgroup", columns))
+            tables += differences_by(
                 "model",
                 "subgroup_differences",
                 self.subgroup_differences,
                 "Differences between subgroups, A minus B",
                 self.kind_of_interval,
                 with_probabilities=False,
-            ),
-        ]
-
-    def _agreement(self) -> list[Table]:
+            )
         judge, pairs = self.scored.judge or {}, {}
-        for name, x in self.scored.scores.items():
-            is_verified = ~np.isnan(x)
-            pair = x[is_verified], judge[name][is_verified]
-            if max(len(np.unique(values)) for values in pair) <= _MOST_GRADES:
+        for name, of_judge in judge.items():
+            is_verified = ~np.isnan(self.scored.scores[name])
+            pair = self.scored.scores[name][is_verified], of_judge[is_verified]
+            if max(len(np.unique(x)) for x in pair) <= _MOST_GRADES:
                 pairs[name] = pair
-        return [agreement_table(pairs)] if pairs else []
+        return [*tables, *judged, *([agreement_table(pairs)] if pairs else [])]
 
 
 def items(
@@ -314,17 +306,12 @@ def _joint(given: ScoredItems, level: float, seed: int) -> JointEstimates:
     means = {name: mean_of(given, name) for name in given.scores}
     pairs = {pair: mean_of(given, *pair) for pair in itertools.combinations(means, 2)}
     influences = np.stack([mean.influences for mean in means.values()])
-    covariance = influences @ influences.T
-    # Correlations are those of the influences; errors are what the intervals show, never 0.
-    plain = np.sqrt(np.diag(covariance))
-    scaled = np.divide(1.0, plain, out=np.zeros_like(plain), where=plain > 0)
+    # Correlations are those of the influences; errors are what the intervals show, never 0
     errors = np.array([mean.error for mean in means.values()])
-    covariance *= np.outer(scaled * errors, scaled * errors)
-    np.fill_diagonal(covariance, errors**2)
     return joint_normal_estimates(
         {name: mean.estimate(level) for name, mean in means.items()},
         {pair: mean.contrast for pair, mean in pairs.items()},
-        covariance,
+        with_errors(influences @ influences.T, errors),
         {name: mean.limits.interval_at for name, mean in means.items()},
         Hypothesis(),
         seed,

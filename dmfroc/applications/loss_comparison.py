@@ -64,14 +64,8 @@ def lc_index(
     """
     from scipy.stats import triang  # where it is used: importing it takes long
 
-    lowest, mode, highest = (
-        number(name, value)
-        for name, value in (
-            ("lowest_cost", lowest_cost),
-            ("most_likely_cost", most_likely_cost),
-            ("highest_cost", highest_cost),
-        )
-    )
+    lowest, highest = number("lowest_cost", lowest_cost), number("highest_cost", highest_cost)
+    mode = number("most_likely_cost", most_likely_cost)
     if not (0 <= lowest <= mode <= highest <= 1 and lowest < highest):
         raise ValueError(
             "Costs must satisfy 0 <= lowest_cost <= most_likely_cost <= highest_cost <= 1 with "
@@ -87,18 +81,15 @@ def lc_index(
             raise ValueError(f"{name} and y_true make no ROC curve: {error}") from error
         hulls.append(convex_hull(curve))
     checked_same_observations(named)
-    cells = hulls[0].points.cells
-    prevalence = float((cells.tp + cells.fn)[0] / (cells.tp + cells.fp + cells.fn + cells.tn)[0])
+    prevalence = hulls[0].points.prevalence
 
     def loss(hull: Any, cost: Float[np.ndarray, " c"]) -> Float[np.ndarray, " c"]:
         missed, alarms = prevalence * (1 - hull.y), (1 - prevalence) * hull.x
         return np.min(np.outer(cost, missed) + np.outer(1 - cost, alarms), axis=1)
 
-    corners = [lowest, highest]
-    for hull in hulls:
-        gain, alarm = prevalence * np.diff(hull.y), (1 - prevalence) * np.diff(hull.x)
-        corners.extend(alarm / (alarm + gain))
-    cost = np.unique(np.clip(corners, lowest, highest))
+    # Neighbours on a hull lose the same where the cost is the share of errors between them
+    corners = np.concatenate([[lowest, highest], *(1 - hull.scores for hull in hulls)])
+    cost = np.unique(corners.clip(lowest, highest))
     difference = loss(hulls[1], cost) - loss(hulls[0], cost)
     # Between its corners the difference is a straight line, which may cross zero once
     left, right = difference[:-1], difference[1:]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -44,6 +44,7 @@ from dmfroc.measures import MEASURES
 from dmfroc.results import Estimate
 
 LearnerVariance = Literal["nested", "conservative_z"]
+PerFold = Float[np.ndarray, " folds"]
 _N_SPLITS = 15  # of all rows, and of each half, for the conservative Z
 
 
@@ -290,10 +291,12 @@ def nested_cross_validation(
             f"class {labels[counts.argmin()].item()!r} has {counts.min()} observations, fewer than "
             f"{f'twice the {cv}' if in_halves else f'the {cv} folds'}: {parts}"
         )
+    n_jobs = None if n_jobs is None else integer("n_jobs", n_jobs, -(2**31), 2**31 - 1)
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0: pass None for one job, -1 for all cores")
     seed, find = seed_of(random_state), _in_halves if in_halves else _in_nested_folds
-    inside, cross_validated, naive, (error, freedom) = find(
-        (estimator, X, y, labels, chosen, cv), n_repeats, seed, _checked_jobs(n_jobs)
-    )
+    task = _Task(estimator, X, y, labels, chosen, cv)
+    inside, cross_validated, naive, (error, freedom) = find(task, n_repeats, seed, n_jobs)
     check_finite(chosen, {"the classifier": cross_validated})
     bias = (1 + (cv - 2) / cv) * (inside - cross_validated)
     value = float(np.clip(inside - bias, *chosen.bounds))
@@ -318,89 +321,83 @@ def nested_cross_validation(
     )
 
 
+class _Task(NamedTuple):
+    """A learner, its data, and how it is judged."""
+
+    estimator: Any
+    X: Any
+    y: Any
+    labels: Any
+    measure: Measure
+    n_folds: int
+
+    def fitted(self, train: Any) -> Any:
+        """Return what the learner learns of some rows."""
+        return clone(self.estimator).fit(rows_of(self.X, train), rows_of(self.y, train))
+
+    def shown(self, fitted: Any, test: Any) -> Predictions:
+        """Return predictions of other rows."""
+        scores = class_scores_of(fitted, rows_of(self.X, test), self.labels)
+        return Predictions.from_arrays(self.y[test], scores, labels=self.labels)
+
+    def judged(self, fitted: Any, test: Any) -> tuple[float, float]:
+        """Return the value in other rows, and its variance."""
+        shown = self.shown(fitted, test)
+        value, influences, _ = influences_on(self.measure, shown)
+        return value, moments_of(influences, units_of(shown)).standard_error ** 2
+
+    def of_splits(self, rows: Any, seed: int) -> tuple[float, float]:
+        """Return the mean value in random splits of some of the rows, and its variance in one."""
+        size = len(self.y) // self.n_folds
+        splitter = StratifiedShuffleSplit(_N_SPLITS, test_size=size, random_state=seed % 2**32)
+        splits = splitter.split(rows, self.y[rows])
+        found = [self.judged(self.fitted(rows[train]), rows[test]) for train, test in splits]
+        value, variance = np.mean(found, axis=0)
+        return float(value), float(variance)
+
+    def nested_repeat(self, seed: int) -> tuple[PerFold, PerFold, PerFold]:
+        """Return cross-validation by the other folds, the value in the fold, and its variance."""
+        n_folds = self.n_folds
+        tests = [test for _, test in splits_of(n_folds, self.X, self.y, seed % 2**32)]
+        fold = np.empty(len(self.y), int)
+        for number, test in enumerate(tests):
+            fold[test] = number
+        inside = np.full((n_folds, n_folds), np.nan)  # by fold held out and fold judged
+        held_out, variances = np.empty(n_folds), np.empty(n_folds)
+        for first in range(n_folds):
+            fitted = self.fitted(np.flatnonzero(fold != first))
+            held_out[first], variances[first] = self.judged(fitted, tests[first])
+            for second in range(first):
+                fitted = self.fitted(np.flatnonzero((fold != first) & (fold != second)))
+                for outer, judged in ((first, second), (second, first)):
+                    inside[outer, judged] = self.measure(self.shown(fitted, tests[judged]))
+        return np.nanmean(inside, axis=1), held_out, variances
+
+
 def _in_nested_folds(
-    task: tuple[Any, ...], n_repeats: int, seed: int, n_jobs: int | None
+    task: _Task, n_repeats: int, seed: int, n_jobs: int | None
 ) -> tuple[float, float, float, Spread]:
     """Return the mean inside, that of plain cross-validation, its naive error, and the spread."""
-    jobs = (delayed(_nested_repeat)(*task, seed + repeat) for repeat in range(n_repeats))
+    jobs = (delayed(task.nested_repeat)(seed + repeat) for repeat in range(n_repeats))
     finished = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     repeats = list(track(finished, n_repeats, "nested cross-validation"))
     nested, held_out, noise = map(np.stack, zip(*repeats, strict=True))
-    mean_squared_error, n_folds = ((nested - held_out) ** 2).mean() - noise.mean(), noise.shape[1]
+    mean_squared_error, n_folds = ((nested - held_out) ** 2).mean() - noise.mean(), task.n_folds
     error = float(np.sqrt(max((n_folds - 1) / n_folds * mean_squared_error, 0.0)))
     naive = float(np.sqrt(noise.mean() / n_folds))
     return float(nested.mean()), float(held_out.mean()), naive, Spread(error, nested.size - 1)
 
 
 def _in_halves(
-    task: tuple[Any, ...], n_repeats: int, seed: int, n_jobs: int | None
+    task: _Task, n_repeats: int, seed: int, n_jobs: int | None
 ) -> tuple[float, float, float, Spread]:
     """Return the same of all rows, with the spread that halves of them show."""
-    X, y, cv = task[1], task[2], task[-1]
-    parts = [np.arange(len(y))]
+    parts = [np.arange(len(task.y))]
     for repeat in range(n_repeats):
-        parts += [test for _, test in splits_of(2, X, y, (seed + repeat) % 2**32)]
-    jobs = (delayed(_of_splits)(*task, rows, seed + place) for place, rows in enumerate(parts))
+        parts += [test for _, test in splits_of(2, task.X, task.y, (seed + repeat) % 2**32)]
+    jobs = (delayed(task.of_splits)(rows, seed + place) for place, rows in enumerate(parts))
     finished = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     means, noise = zip(*track(finished, len(parts), "conservative Z"), strict=True)
     gaps = np.diff(np.reshape(means[1:], (-1, 2)))
-    naive = float(np.sqrt(noise[0] / cv))
+    naive = float(np.sqrt(noise[0] / task.n_folds))
     return means[0], means[0], naive, Spread(float(np.sqrt((gaps**2).mean() / 2)), np.inf)
-
-
-def _of_splits(
-    estimator: Any, X: Any, y: Any, labels: Any, measure: Measure, cv: int, rows: Any, seed: int
-) -> tuple[float, float]:
-    """Return the mean value in random splits of some of the rows, and its variance in one."""
-    splitter = StratifiedShuffleSplit(_N_SPLITS, test_size=len(y) // cv, random_state=seed % 2**32)
-    found = []
-    for train, test in splitter.split(rows, y[rows]):
-        fitted = clone(estimator).fit(rows_of(X, rows[train]), rows_of(y, rows[train]))
-        scores = class_scores_of(fitted, rows_of(X, rows[test]), labels)
-        shown = Predictions.from_arrays(y[rows[test]], scores, labels=labels)
-        found.append(_value_and_variance(measure, shown))
-    value, variance = np.mean(found, axis=0)
-    return float(value), float(variance)
-
-
-def _value_and_variance(measure: Measure, shown: Predictions) -> tuple[float, float]:
-    value, influences, _ = influences_on(measure, shown)
-    return value, moments_of(influences, units_of(shown)).standard_error ** 2
-
-
-def _nested_repeat(
-    estimator: Any, X: Any, y: Any, labels: Any, measure: Measure, n_folds: int, seed: int
-) -> tuple[Float[np.ndarray, " folds"], ...]:
-    """Return cross-validation by the other folds, the value in the fold, and its variance."""
-    tests = [test for _, test in splits_of(n_folds, X, y, seed % 2**32)]
-    fold = np.empty(len(y), int)
-    for number, test in enumerate(tests):
-        fold[test] = number
-
-    def predictions_without(left_out: tuple[int, ...], judged: int) -> Predictions:
-        if left_out not in fitted:
-            train = np.flatnonzero(~np.isin(fold, left_out))
-            fitted[left_out] = clone(estimator).fit(rows_of(X, train), rows_of(y, train))
-        test = tests[judged]
-        scores = class_scores_of(fitted[left_out], rows_of(X, test), labels)
-        return Predictions.from_arrays(y[test], scores, labels=labels)
-
-    fitted: dict[tuple[int, ...], Any] = {}
-    inside = np.full((n_folds, n_folds), np.nan)  # by fold held out and fold judged
-    held_out, variances = np.empty(n_folds), np.empty(n_folds)
-    for first in range(n_folds):
-        shown = predictions_without((first,), first)
-        held_out[first], variances[first] = _value_and_variance(measure, shown)
-        for second in range(first):
-            for outer, judged in ((first, second), (second, first)):
-                part = predictions_without((second, first), judged)
-                inside[outer, judged] = measure(part)
-    return np.nanmean(inside, axis=1), held_out, variances
-
-
-def _checked_jobs(value: Any) -> int | None:
-    """Return the number of jobs as joblib takes it: None, or an integer that is not 0."""
-    n_jobs = None if value is None else integer("n_jobs", value, -(2**31), 2**31 - 1)
-    if n_jobs == 0:
-        raise ValueError("n_jobs must not be 0: pass None for one job, -1 for all cores")
-    return n_jobs

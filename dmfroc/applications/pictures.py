@@ -212,6 +212,12 @@ def plan_page(plan: Plan, title: str | None = None) -> str:
     """Return the report of a plan."""
     _, *tables = plan.tables()
     measured = f"difference in {plan.title}" if plan.n_classifiers == 2 else plan.title
+    low, high = plan.n_interval
+    remarks = ["The plan holds for a classifier and cases like those of the pilot."]
+    if high > _WIDE * low:
+        remarks.append(
+            "The pilot leaves the number wide open: plan for the upper end, or extend the pilot."
+        )
     provenance = [
         ("Pilot", f"{plan.n_pilot or 'no'} observations; {measured} {digits(plan.value)}"),
         ("Aim", plan.aim),
@@ -224,7 +230,7 @@ def plan_page(plan: Plan, title: str | None = None) -> str:
         plan_verdict(plan),
         [chart(plan), *map(page_table, tables)],
         provenance,
-        plan_watch_out(plan),
+        remarks,
     )
 
 
@@ -251,14 +257,3 @@ def plan_verdict(plan: Plan) -> list[str]:
     else:
         sentences.append(f"Other shares of the classes, at best {shares}, hardly need fewer.")
     return sentences
-
-
-def plan_watch_out(plan: Plan) -> list[str]:
-    """Say where the plan rests on little."""
-    low, high = plan.n_interval
-    remarks = ["The plan holds for a classifier and cases like those of the pilot."]
-    if high > _WIDE * low:
-        remarks.append(
-            "The pilot leaves the number wide open: plan for the upper end, or extend the pilot."
-        )
-    return remarks

@@ -93,16 +93,17 @@ class Aim:
             f"({chance})"
         )
 
-    def is_reached(self, design: Design, n: int) -> bool:
-        """Say whether so many cases suffice."""
-        if self.half_width is not None:
-            return design.half_width(n) <= self.half_width
-        assert self.true_difference is not None
-        return design.power(n, self.true_difference, self.margin) >= self.power
-
     def smallest_size(self, design: Design) -> int:
-        """Return the smallest number of cases that suffices."""
-        return smallest(lambda n: self.is_reached(design, n), design.least_n)
+        """Return the number of cases with which the aim is reached."""
+        difference = self.true_difference
+
+        def is_reached(n: int) -> bool:
+            if self.half_width is not None:
+                return design.half_width(n) <= self.half_width
+            assert difference is not None
+            return design.power(n, difference, self.margin) >= self.power
+
+        return smallest(is_reached, design.least_n)
 
 
 def smallest(suffices: Callable[[int], bool], least: int) -> int:

@@ -40,6 +40,11 @@ _FEW_SITES = 5
 _HALVINGS = 60
 _LINEARISATIONS, _CLOSE = 100, 1e-6  # of sites at an end
 _N_NODES = 2000  # values of tau in the posterior
+
+PerNode = Float[np.ndarray, " j"]
+"""One number for each value of tau."""
+
+PerEnd = Float[np.ndarray, " 2"]
 Source = Evaluation | Comparison | tuple[float, float] | str | PathLike[str]
 
 
@@ -312,7 +317,7 @@ def pool(
         sizes={name: x.n for name, x in kept.items()},
         mean=mean,
         fixed=on.beside_unseen(fixed, variance**0.5, float(ndtri((1 + level) / 2)), cost),
-        prediction=on.prediction(model),
+        prediction=on.back(on.mixture(model, of_new=True).quantiles(on.tails)),
         tau=tau,
         tau_interval=tau_interval,
         i_squared=tau**2 / (tau**2 + typical),
@@ -333,38 +338,26 @@ def pool(
 def _model(
     sites: Mapping[str, Site], design: Float[np.ndarray, "k p"] | None = None
 ) -> tuple[RandomEffects, Float[np.ndarray, " p"]]:
-    """Return the model of the sites, and what an error that nobody saw costs in each mean."""
+    """Return the model of the sites, and what an error that nobody saw costs in each mean.
+
+    The design has one column of ones and zeros for each mean.
+
+    A value without an error has no logit, and others have a larger logit and variance by chance. So
+    if a site is at an end of the range, values between 0 and 1 are linearised at what is expected
+    of them, with the variance of a case that all share, as in a generalized linear mixed model
+    (Breslow and Clayton 1993). All sites of a mean together have one more case that nobody saw,
+    half of it an error.
+    """
     design = np.ones((len(sites), 1)) if design is None else design
     low, high = next(iter(sites.values())).bounds
-    estimates, n = [x.estimate for x in sites.values()], [x.n for x in sites.values()]
-    found = np.array([(e.value, e.standard_error) for e in estimates])
+    found = np.array([(x.estimate.value, x.estimate.standard_error) for x in sites.values()])
     if all(low < value < high for value, _ in found):
         values, errors = np.array([x.point for x in sites.values()]).T
         return RandomEffects(values, np.diag(errors**2), design), np.zeros(design.shape[1])
-    cases = np.array([cases_without_error(e, (low, high)) for e in estimates])
-    rows = np.array(n, float)
+    n_cases = np.array([cases_without_error(x.estimate, (low, high)) for x in sites.values()])
+    share = np.array([x.n for x in sites.values()], float)
+    share /= share.sum()  # of each site in all cases
     values, errors = (found[:, 0] - low) / (high - low), found[:, 1] / (high - low)
-    return _near_an_end(values, errors, cases, rows / rows.sum(), design)
-
-
-def _near_an_end(
-    values: Float[np.ndarray, " k"],
-    errors: Float[np.ndarray, " k"],
-    n_cases: Float[np.ndarray, " k"],
-    share: Float[np.ndarray, " k"],
-    design: Float[np.ndarray, "k p"],
-) -> tuple[RandomEffects, Float[np.ndarray, " p"]]:
-    """Return the model on the logit scale of values between 0 and 1, some of them at an end.
-
-    A value without an error has no logit, and others have a larger logit and variance by chance. So
-    values are linearised at what is expected of them, with the variance of a case that all share,
-    as in a generalized linear mixed model (Breslow and Clayton 1993). All sites of a mean together
-    have one more case that nobody saw, half of it an error.
-
-    ``n_cases`` is how many cases a value at an end is worth, ``share`` the share of each site in
-    all cases. The design has one column of ones and zeros for each mean. Also returned is what an
-    error costs in each mean.
-    """
     is_at_end = (values == 0) | (values == 1)
     of_mean = (design.T @ share)[design.argmax(axis=1)]
     cost = float((share / n_cases)[is_at_end].mean())
@@ -392,20 +385,20 @@ def _near_an_end(
 class _Mixture(NamedTuple):
     """Normal or t distributions, each with a weight."""
 
-    means: Float[np.ndarray, " j"]
-    errors: Float[np.ndarray, " j"]
-    weights: Float[np.ndarray, " j"]
-    freedom: float | int = np.inf
+    means: PerNode
+    errors: PerNode
+    weights: PerNode
+    freedom: float | int
 
-    def quantile(self, probability: float) -> float:
-        """Return the value below which this probability lies, by bisection."""
+    def quantiles(self, probabilities: PerEnd) -> PerEnd:
+        """Return the values below which these probabilities lie, by bisection."""
         reach = 40 * self.errors
-        low, high = float((self.means - reach).min()), float((self.means + reach).max())
+        low, high = (self.means - reach).min(), (self.means + reach).max()
         for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            z = (middle - self.means) / self.errors
-            below = ndtr(z) if np.isinf(self.freedom) else stdtr(self.freedom, z)
-            low, high = (middle, high) if self.weights @ below < probability else (low, middle)
+            middle = (low + high) / 2 * np.ones(2)
+            z = (middle[:, None] - self.means) / self.errors
+            is_above = stdtr(self.freedom, z) @ self.weights < probabilities
+            low, high = np.where(is_above, middle, low), np.where(is_above, high, middle)
         return (low + high) / 2
 
 
@@ -420,19 +413,16 @@ class _Line(NamedTuple):
 
     def beside_unseen(self, value: float, error: float, quantile: float, cost: float) -> Estimate:
         """Return an estimate whose limits are those of one sample, with the error it lacks."""
+        side = np.array([-1, 1])
         if cost == 0:
-            reach = quantile * error
-            return self.with_ends(value, error, (value - reach, value + reach))
-        mean, tail = float(expit(value)), ndtr(-quantile)
+            return self.with_ends(value, error, value + side * quantile * error)
+        mean = float(expit(value))
         n, quarter = 1 / (error**2 * mean * (1 - mean)), min(cost / 4, mean / 2, (1 - mean) / 2)
-        ends = [
-            betaincinv(n * (mean + moved), n * (1 - mean - moved), probability)
-            for moved, probability in ((-quarter, tail), (quarter, 1 - tail))
-        ]
-        low, high = logit(ends).tolist()
-        return self.with_ends(value, error, (low, high))
+        moved = mean + side * quarter
+        ends = betaincinv(n * moved, n * (1 - moved), ndtr(side * quantile))
+        return self.with_ends(value, error, logit(ends))
 
-    def with_ends(self, value: float, error: float, ends: tuple[float, float]) -> Estimate:
+    def with_ends(self, value: float, error: float, ends: PerEnd) -> Estimate:
         """Return an estimate from value, standard error and interval on the line."""
         back = float(self.scale.from_line(value))
         return replace(
@@ -446,38 +436,38 @@ class _Line(NamedTuple):
             bias_corrected=None,
         )
 
-    def back(self, ends: tuple[float, float]) -> tuple[float, float]:
+    def back(self, ends: PerEnd) -> tuple[float, float]:
         """Return an interval on the measure's scale."""
-        low, high = np.asarray(self.scale.from_line(np.array(ends))).tolist()
+        low, high = np.asarray(self.scale.from_line(ends)).tolist()
         return low, high
 
     def mean(
         self, model: RandomEffects, cost: float
     ) -> tuple[Estimate, float, tuple[float, float]]:
         """Return the mean, and the standard deviation between sites with its interval."""
-        tails = np.array([(1 - self.level) / 2, (1 + self.level) / 2])
+        tails = self.tails
         if self.method == "reml":
             (mean,), ((variance,),) = model.corrected()
             low, high = np.sqrt(model.tau2_at(tails)).tolist()
             quantile = float(stdtrit(model.freedom, tails[1]))
             found = self.beside_unseen(mean, variance**0.5, quantile, cost)
             return found, model.tau2**0.5, (low, high)
-        mixture, taus = self.mixture(model, of_new=False), self._taus()
+        mixture = self.mixture(model, of_new=False)
         value = float(mixture.weights @ mixture.means)
         squares = mixture.errors**2 + (mixture.means - value) ** 2
-        ends = mixture.quantile(tails[0]), mixture.quantile(tails[1])
         probable = (tails[0], 0.5, tails[1])
-        low, middle, high = np.interp(probable, mixture.weights.cumsum(), taus).tolist()
+        low, middle, high = np.interp(probable, mixture.weights.cumsum(), self._taus()).tolist()
         error = float(np.sqrt(mixture.weights @ squares))
-        found = self.with_ends(value, error, ends)
         if cost:
             found = self.beside_unseen(value, error, float(ndtri(tails[1])), cost)
+        else:
+            found = self.with_ends(value, error, mixture.quantiles(tails))
         return found, middle, (low, high)
 
-    def prediction(self, model: RandomEffects) -> tuple[float, float]:
-        """Return the interval of the true value of a new site."""
-        new = self.mixture(model, of_new=True)
-        return self.back((new.quantile((1 - self.level) / 2), new.quantile((1 + self.level) / 2)))
+    @property
+    def tails(self) -> PerEnd:
+        """The probabilities below the ends of an interval."""
+        return np.array([(1 - self.level) / 2, (1 + self.level) / 2])
 
     def mixture(self, model: RandomEffects, *, of_new: bool) -> _Mixture:
         """Return the distribution over tau: the confidence distribution, or the posterior."""
@@ -493,11 +483,10 @@ class _Line(NamedTuple):
         errors = np.sqrt(covariances[:, 0, 0] + tau2 * of_new)
         return _Mixture(means[:, 0], errors, weights, freedom)
 
-    def _taus(self) -> Float[np.ndarray, " j"]:
+    def _taus(self) -> PerNode:
         """Return equally probable standard deviations of the half-normal prior."""
-        taus: Float[np.ndarray, " j"]
-        taus = self.tau_scale * ndtri(0.5 + (np.arange(_N_NODES) + 0.5) / (2 * _N_NODES))
-        return taus
+        below = (np.arange(_N_NODES) + 0.5) / _N_NODES
+        return np.asarray(self.tau_scale * ndtri((1 + below) / 2))
 
     def groups(
         self, sites: Mapping[str, Site], by: Mapping[str, str]

@@ -127,8 +127,8 @@ def rater_agreement(
     if len(classes) < 2:
         raise ValueError(f"ratings are all {classes[0]!r}: name all classes, in labels=")
     codes = encode(given, classes, "ratings", IN_MEMORY, has_scores=False)
-    cells = np.nonzero(is_rated)[0] * len(classes) + codes
-    counts = np.bincount(cells, minlength=len(table) * len(classes)).reshape(len(table), -1)
+    counts = np.zeros((len(table), len(classes)))
+    np.add.at(counts, (np.nonzero(is_rated)[0], codes), 1)
     # The last of equally frequent ones, which is not the class of the largest score
     most: Any = np.array(classes)[len(classes) - 1 - counts[:, ::-1].argmax(axis=1)]
     if hasattr(ratings, "iloc"):  # groups are matched by the names of the rows
@@ -136,7 +136,7 @@ def rater_agreement(
     own = [of_raters(get_measure(x)) for x in listed("measures", measures)]
     found = evaluate(
         most,
-        1.0 * counts,
+        counts,
         y_pred=most,
         labels=classes,
         measures=own,

@@ -14,6 +14,7 @@ from dmfroc.extend import (
     CURVE_ID,
     AttributeTables,
     ClassifierDisplay,
+    PerThreshold,
     as_predictions,
     check_level,
     curves_by_label,
@@ -51,9 +52,9 @@ class RiskCoverageCurve(AttributeTables):
         As how many observations of equal weight the sample counts (Kish).
     """
 
-    coverage: Float[np.ndarray, " m"]
-    risk: Float[np.ndarray, " m"]
-    thresholds: Float[np.ndarray, " m"]
+    coverage: PerThreshold
+    risk: PerThreshold
+    thresholds: PerThreshold
     area: float
     n_effective: float
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc import Measure, Predictions
+from dmfroc import Measure
 from dmfroc.extend import (
     DEFAULT_LEVEL,
     NO_VARIATION,
@@ -70,6 +70,10 @@ Entries = tuple[Int[np.ndarray, " e"], Int[np.ndarray, " e"]]
 Labels = Sequence[tuple[int, Units]]
 """Places of labels, and the units of their entries."""
 
+EstimatesOfParts = dict[str, dict[str, Estimate]]
+DifferencesOfParts = dict[str, tuple[Difference, ...]]
+"""By label and classifier, or by label of the classifiers."""
+
 ONE = "classifier"
 """The name of a classifier that is alone."""
 
@@ -91,7 +95,7 @@ class LabelledRows:
         Of the labels.
     unit : numpy.ndarray of int, shape (n,)
         The independent unit of each row.
-    weight : numpy.ndarray of shape (n,), or None
+    weight : numpy.ndarray of shape (n,)
         How much each row counts.
     """
 
@@ -100,7 +104,7 @@ class LabelledRows:
     predicted: dict[str, PerLabel]
     names: tuple[str, ...]
     unit: IntPerRow
-    weight: PerRow | None = None
+    weight: PerRow
 
     @property
     def classifiers(self) -> list[str]:
@@ -127,67 +131,30 @@ class LabelledRows:
             row *= moments[-1].standard_error / plain if plain > NO_VARIATION else 1.0
         return sums, moments
 
-    def supports(self, labels: Labels) -> Float[np.ndarray, "l u"]:
-        """Return how many positive rows of each label each unit has, by their weights."""
-        weight = np.ones(len(self.unit)) if self.weight is None else self.weight
-        positive = [np.nan_to_num(self.true[:, place]) * weight for place, _ in labels]
-        return np.stack([np.bincount(self.unit, x, self.n_units) for x in positive])
-
-    def mean(
-        self,
-        labels: Labels,
-        units: Units,
-        shares: Float[np.ndarray, "l u"],
-        influences: Sequence[Influences],
-    ) -> tuple[Influences, Moments]:
-        """Return the mean over labels, and the moments of the influences of units on it.
-
-        Labels count as their units' shares, a matter of chance unless they are all the same.
-        """
-        sums, moments = self.sums_of_labels(labels, influences)
-        values, of_label = np.array([x.value for x in influences]), shares.sum(axis=1)
-        # The sums have an unbiased variance already, which the moments below make once more
-        sums *= of_label[:, None] * np.sqrt(1 - 1 / self.n_units)
-        whole = float(of_label @ values)
-        of_units = sums.sum(axis=0) + (values - whole) @ shares
-        freedoms = np.array([x.spread.degrees_of_freedom for x in moments])
-        freedom = freedom_of_mean(sums @ sums.T, freedoms)
-        return Influences(whole, of_units), replace(
-            moments_of(of_units, units), most_freedom=freedom
-        )
-
     def entries(self, place: int) -> Entries:
         """Return the entries of a label that are known."""
         rows = np.flatnonzero(~np.isnan(self.true[:, place]))
         return rows, np.full(len(rows), place)
 
-    def predictions(self, name: str, entries: Entries) -> Predictions:
-        """Return the predictions of two classes that entries are."""
-        predicted = self.predicted.get(name)
-        hard = None if predicted is None else predicted[entries].astype(int)
+    def facts(self, measure: Measure, name: str, entries: Entries) -> FactsInMemory:
+        """Return what entries say of a measure, as predictions of two classes."""
+        predicted, row = self.predicted.get(name), entries[0]
         scores = self.scores[name][entries] if self.scores else None
-        true = self.true[entries].astype(int)
-        return as_predictions(
-            true,
-            scores,
-            y_pred=hard,
-            labels=[0, 1],
-            sample_weight=None if self.weight is None else self.weight[entries[0]],
-            needs="labels" if scores is None else "scores",
-        )
-
-    def facts(self, measure: Measure, name: str, entries: Entries) -> FactsInMemory | str:
-        """Return what entries say of a measure, or why they say nothing."""
         with collected_remarks():
-            try:
-                predictions = self.predictions(name, entries)
-                unit = self.unit[entries[0]]
-                groups = unit if np.bincount(unit).max() > 1 else None
-                sample = Sample(predictions, units_of(predictions, groups))
-                facts = replace(facts_in(sample, measure), can_redraw=False)
-            except ValueError as error:
-                return str(error)
-        return facts if np.isfinite(facts.value) else "it is not defined there"
+            predictions = as_predictions(
+                self.true[entries].astype(int),
+                scores,
+                y_pred=None if predicted is None else predicted[entries].astype(int),
+                labels=[0, 1],
+                sample_weight=self.weight[row],
+                needs="labels" if scores is None else "scores",
+            )
+            unit = self.unit[row]
+            groups = unit if np.bincount(unit).max() > 1 else None
+            facts = facts_in(Sample(predictions, units_of(predictions, groups)), measure)
+        if not np.isfinite(facts.value):
+            raise ValueError("it is not defined there")
+        return replace(facts, can_redraw=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -219,8 +186,8 @@ class MultilabelComparison(Comparison):
 
     average: str = field(kw_only=True)
     rows: LabelledRows = field(kw_only=True, repr=False)
-    by_label: dict[str, dict[str, Estimate]] = field(kw_only=True)
-    label_differences: dict[str, tuple[Difference, ...]] = field(kw_only=True)
+    by_label: EstimatesOfParts = field(kw_only=True)
+    label_differences: DifferencesOfParts = field(kw_only=True)
     label_covariances: dict[str, Float[np.ndarray, "l l"]] = field(kw_only=True, repr=False)
     left_out: dict[str, str] = field(kw_only=True)
 
@@ -392,7 +359,10 @@ def _facts_of_labels(rows: LabelledRows, measure: Measure) -> tuple[FactsOfLabel
 
     def find(task: tuple[int, str]) -> FactsInMemory | str:
         place, name = task
-        return rows.facts(measure, name, rows.entries(place))
+        try:
+            return rows.facts(measure, name, rows.entries(place))
+        except ValueError as error:
+            return str(error)
 
     facts: FactsOfLabels = {}
     left_out: dict[str, str] = {}
@@ -414,13 +384,7 @@ def _pooled(
     known = ~np.isnan(rows.true)
     known[:, [rows.names.index(label) for label in left_out]] = False
     row, column = np.nonzero(known)
-    pooled = {}
-    for name in rows.classifiers:
-        facts = rows.facts(measure, name, (row, column))
-        if isinstance(facts, str):
-            raise ValueError(facts)
-        pooled[name] = facts
-    return pooled
+    return {name: rows.facts(measure, name, (row, column)) for name in rows.classifiers}
 
 
 def _with_units(rows: LabelledRows, facts: FactsOfLabels) -> Labels:
@@ -438,24 +402,42 @@ def _mean(
     *,
     by_support: bool,
 ) -> JointEstimates:
-    """Return what is known of the classifiers' means over the labels."""
+    """Return what is known of the classifiers' means over the labels.
+
+    Labels count as their units' shares, a matter of chance unless they are all the same.
+    """
     labels, n = _with_units(rows, facts), rows.n_units
-    n_sets = min(units.n_complete_sets for _, units in labels)
-    units = Units(np.arange(n), np.zeros(n, int), np.array([n]), np.array([n_sets]))
-    shares = rows.supports(labels) if by_support else np.ones((len(labels), n))
+    n_sets, stratum = min(units.n_complete_sets for _, units in labels), np.zeros(n, int)
+    units = Units(np.arange(n), stratum, np.array([n]), np.array([n_sets]))
+    shares = np.ones((len(labels), n))
+    if by_support:  # the positive rows of each label in each unit, by their weights
+        positive = np.nan_to_num(rows.true) * rows.weight[:, None]
+        shares = np.stack([np.bincount(rows.unit, positive[:, x], n) for x, _ in labels])
     shares = shares / shares.sum()
-    gather = partial(rows.mean, labels, units, shares)
+    of_labels = shares.sum(axis=1)
+
+    def gather(influences: Sequence[Influences]) -> tuple[Influences, Moments]:
+        sums, moments = rows.sums_of_labels(labels, influences)
+        values = np.array([x.value for x in influences])
+        # The sums have an unbiased variance already, which the moments below make once more
+        sums *= of_labels[:, None] * np.sqrt(1 - 1 / n)
+        whole = float(of_labels @ values)
+        of_units = sums.sum(axis=0) + (values - whole) @ shares
+        freedoms = np.array([x.spread.degrees_of_freedom for x in moments])
+        freedom = freedom_of_mean(sums @ sums.T, freedoms)
+        moments_of_mean = replace(moments_of(of_units, units), most_freedom=freedom)
+        return Influences(whole, of_units), moments_of_mean
 
     def of_mean(name: str) -> FactsInMemory:
         known = [of_label[name] for of_label in facts.values()]
-        terms = [PartOf(x, float(own.sum())) for x, own in zip(known, shares, strict=True)]
+        terms = [PartOf(x, share) for x, share in zip(known, of_labels.tolist(), strict=True)]
 
         def limits_of(whole: Influences, bounds: tuple[float, float]) -> Limits:
             parts = [
                 Part(t.coefficient, t.facts.limits, np.unique(rows.unit[rows.entries(place)[0]]))
                 for t, (place, _) in zip(terms, labels, strict=True)
             ]
-            limits = limits_of_sum(parts, whole.value, bounds, np.zeros(n, int))
+            limits = limits_of_sum(parts, whole.value, bounds, stratum)
             if not by_support:
                 return limits
             beyond = np.array([x.value for x in known]) - whole.value
@@ -478,9 +460,9 @@ def _covariances(rows: LabelledRows, facts: FactsOfLabels) -> dict[str, Float[np
 
 def _each_label(
     facts: FactsOfLabels, method: Jackknife, hypothesis: Hypothesis
-) -> tuple[dict[str, dict[str, Estimate]], dict[str, tuple[Difference, ...]]]:
-    estimates: dict[str, dict[str, Estimate]] = {}
-    differences: dict[str, tuple[Difference, ...]] = {}
+) -> tuple[EstimatesOfParts, DifferencesOfParts]:
+    estimates: EstimatesOfParts = {}
+    differences: DifferencesOfParts = {}
     with collected_remarks():
         for label, of_label in facts.items():
             joint = method.paired_estimates(joint_facts(of_label), hypothesis)
@@ -528,7 +510,7 @@ def _labelled_rows(
     for name, x in predicted.items():
         if not ((x == 0) | (x == 1)).all():
             raise ValueError(f"y_pred of {name!r} must hold 0 and 1 only")
-    weight = None
+    weight = np.ones(len(true))
     if sample_weight is not None:
         given = as_floats(as_array(sample_weight, "sample_weight"), "sample_weight")
         if given.shape != (len(true),) or not ((given > 0) & (given < np.inf)).all():

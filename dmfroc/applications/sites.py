@@ -18,6 +18,7 @@ from scipy.special import ndtri
 
 from dmfroc import Measure, __version__
 from dmfroc.applications.item_means import MEASURE as OF_ITEMS
+from dmfroc.applications.item_means import with_errors
 from dmfroc.applications.leaderboards import METHOD as OVER_TASKS
 from dmfroc.extend import (
     Format,
@@ -78,11 +79,8 @@ def receipt_of(result: Evaluation | Comparison) -> Receipt:
     else:
         named = {(result.measure, name): e for name, e in result.estimates.items()}
         samples = list(result.predictions.values())
-    errors, covariance = np.array([e.standard_error for e in named.values()]), result.covariance
-    own = np.sqrt(covariance.diagonal())
-    factor = np.divide(errors, own, out=np.zeros_like(own), where=own != 0)
-    joint = covariance * np.outer(factor, factor)
-    np.fill_diagonal(joint, errors**2)
+    errors = np.array([e.standard_error for e in named.values()])
+    joint = with_errors(result.covariance, errors)
     counts: dict[str, int | None] = {}
     for sample in samples[:1]:
         counts = dict(zip(map(str, sample.labels), sample.class_counts.tolist(), strict=True))
@@ -170,16 +168,17 @@ def _checked(content: Mapping[str, Any]) -> Receipt:
     """Return what a file says, whoever has written it, if it can be true."""
     estimates = {}
     for entry in content["estimates"]:
-        given = {name: entry[name] for name in ("classifier", *_FIELDS)}
-        level, ends = given["level"], given["interval"]
-        value, error, low, high = map(_number, (given["value"], given["standard_error"], *ends))
-        names = [given.pop("classifier"), *(given[x] for x in ("measure", "title", "method"))]
-        if not all(isinstance(x, str) for x in names) or error < 0 or low > high:
+        measure, name, title, value, error, (low, high), level, method = (
+            entry[x] for x in ("measure", "classifier", *_FIELDS[1:])
+        )
+        value, error, low, high = map(_number, (value, error, low, high))
+        are_texts = all(isinstance(x, str) for x in (measure, name, title, method))
+        if not are_texts or error < 0 or low > high:
             raise ValueError(f"its estimate {entry} is impossible")
         if not 0 < _number(level) < 1:
             raise ValueError(f"its level {level} is not between 0 and 1")
-        numbers: Any = {"value": value, "standard_error": error, "interval": (low, high)}
-        estimates[names[1], names[0]] = Estimate(**given | numbers)
+        own = Estimate(measure, title, value, error, (low, high), level, method)
+        estimates[measure, name] = own
     errors = [e.standard_error for e in estimates.values()]
     covariance = np.array([[_number(x) for x in row] for row in content["covariance"]])
     if not errors or len(errors) < len(content["estimates"]):
@@ -310,9 +309,8 @@ def _value_of(receipt: Receipt, measure: Any, classifier: Any, site: str) -> Sit
         raise ValueError(f"measure is missing: name one of {measures}, which {site!r} has")
     name = measures[0] if measure is None else getattr(measure, "name", measure)
     names = [c for m, c in receipt.estimates if m == name]
-    if classifier is None and len(names) != 1:
-        classifier = tuple(names)
-    wanted = classifier if isinstance(classifier, tuple) else (classifier or "",)
+    wanted = tuple(names) if classifier is None else classifier
+    wanted = wanted if isinstance(wanted, tuple) else (wanted,)
     if not names or len(wanted) > 2 or not set(wanted) <= set(names):
         has = f"{measures} of {names}" if any(names) else str(measures)
         of = f" of classifier {' and '.join(wanted)}" if any(wanted) else ""

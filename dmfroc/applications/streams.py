@@ -46,6 +46,14 @@ _BEST_AT = 500  # rows at which limits are shortest
 _MIXING = 8.1 / _BEST_AT  # variance of the mixture, by which they are so for 95 %
 _JEFFREYS = 0.5
 _ONE_SIGMA = 0.3173  # error probability of an interval of one standard error
+_CELLS = {  # by predicted and observed class, and the class that they are a share of
+    "recall": ("observed", 1, 1),
+    "specificity": ("observed", 0, 0),
+    "precision": ("predicted", 1, 1),
+    "negative_predictive_value": ("predicted", 0, 0),
+    "fallout": ("observed", 1, 0),
+    "miss_rate": ("observed", 0, 1),
+}
 _BETS = 2.0 ** -np.arange(1, 9)  # shares of what may be lost; small ones for many rows
 
 
@@ -248,46 +256,34 @@ def evidence_of_streams(streams: Any, level: float, seed: int = 0) -> JointEvide
     for name, x in streams.items():
         if not isinstance(x, Accumulator):
             raise TypeError(f"streams[{name!r}] must be an Accumulator, not a {type(x).__name__}")
-    return JointEvidence(partial(_joint, streams, level, seed), {})
 
-
-def _joint(
-    accumulators: Mapping[str, Accumulator],
-    level: float,
-    seed: int,
-    measure: Measure,
-    hypothesis: Hypothesis,
-) -> JointEstimates:
-    """Return values and differences of independent streams."""
-    streams = {name: current_of(x, measure) for name, x in accumulators.items()}
-    for name, stream in streams.items():
-        if stream.obstacle is not None:
-            raise ValueError(
-                f"{measure.name} of {name!r} cannot be compared yet: {stream.obstacle}; wait for "
-                "more rows"
+    def found(measure: Measure, hypothesis: Hypothesis) -> JointEstimates:
+        now = {name: current_of(x, measure) for name, x in streams.items()}
+        for name, x in now.items():
+            if x.obstacle is not None:
+                raise ValueError(
+                    f"{measure.name} of {name!r} cannot be compared yet: {x.obstacle}; wait for "
+                    "more rows"
+                )
+        intervals = {name: x.interval_at for name, x in now.items()}
+        errors = {name: x.standard_error for name, x in now.items()}
+        estimates = {
+            name: Estimate(
+                measure=measure.name,
+                title=measure.title,
+                value=x.value,
+                standard_error=x.standard_error,
+                interval=x.interval_at(1 - level)[:2],
+                level=level,
+                method=METHOD,
             )
-    errors = {name: current.standard_error for name, current in streams.items()}
-    estimates = {
-        name: Estimate(
-            measure=measure.name,
-            title=measure.title,
-            value=current.value,
-            standard_error=current.standard_error,
-            interval=current.interval_at(1 - level)[:2],
-            level=level,
-            method=METHOD,
-        )
-        for name, current in streams.items()
-    }
-    values = {name: (current.value, current.interval_at) for name, current in streams.items()}
-    return joint_estimates(
-        estimates,
-        {name: current.interval_at for name, current in streams.items()},
-        contrasts_of_intervals(values, errors),
-        errors,
-        hypothesis,
-        seed,
-    )
+            for name, x in now.items()
+        }
+        values = {name: (x.value, x.interval_at) for name, x in now.items()}
+        contrasts = contrasts_of_intervals(values, errors)
+        return joint_estimates(estimates, intervals, contrasts, errors, hypothesis, seed)
+
+    return JointEvidence(found, {})
 
 
 class CurrentEstimate(NamedTuple):
@@ -336,20 +332,11 @@ def share_in_table(name: str, table: Float[np.ndarray, "k k"]) -> tuple[int, int
     """
     if name == "accuracy":
         return int(np.trace(table)), int(table.sum())
-    if len(table) != 2:
+    if len(table) != 2 or name not in _CELLS:
         return None
-    shares = {
-        "recall": (table[1, 1], table[:, 1]),
-        "specificity": (table[0, 0], table[:, 0]),
-        "precision": (table[1, 1], table[1]),
-        "negative_predictive_value": (table[0, 0], table[0]),
-        "fallout": (table[1, 0], table[:, 0]),
-        "miss_rate": (table[0, 1], table[:, 1]),
-    }
-    if name not in shares:
-        return None
-    part, whole = shares[name]
-    return int(part), int(whole.sum())
+    of, predicted, observed = _CELLS[name]
+    whole = table[predicted] if of == "predicted" else table[:, observed]
+    return int(table[predicted, observed]), int(whole.sum())
 
 
 def current_of_share(successes: int, n: int, n_observations: int) -> CurrentEstimate:
@@ -358,7 +345,7 @@ def current_of_share(successes: int, n: int, n_observations: int) -> CurrentEsti
     return CurrentEstimate(
         n_observations,
         value,
-        lambda error: Interval(*limits_of_share(successes, n, error)),
+        partial(limits_of_share, successes, n),
         math.sqrt(shrunk * (1 - shrunk) / max(n, 1)),
         is_exact=True,
         obstacle=None if n else "no row counts for it yet",
@@ -372,7 +359,7 @@ def current_of_brier(totals: Any) -> CurrentEstimate:
         raise ValueError("brier_score needs probabilities: some rows have other scores, or weights")
     error = math.sqrt(max(squares - total**2 / n, 0.25) / n) / math.sqrt(n)
     limits = partial(limits_of_mean, total, squares, n)
-    return CurrentEstimate(n, total / n, lambda x: Interval(*limits(x)), error, is_exact=True)
+    return CurrentEstimate(n, total / n, limits, error, is_exact=True)
 
 
 def current_of_facts(facts: Facts, n_observations: int) -> CurrentEstimate:
@@ -381,7 +368,7 @@ def current_of_facts(facts: Facts, n_observations: int) -> CurrentEstimate:
     def interval_at(error: float) -> Interval:
         return facts.interval_at(error_at_one_time(n_observations, error))
 
-    low, high = facts.interval_at(_ONE_SIGMA)[:2]
+    low, high = facts.interval_at(_ONE_SIGMA)
     return CurrentEstimate(n_observations, facts.value, interval_at, (high - low) / 2)
 
 
@@ -408,7 +395,7 @@ def error_at_one_time(n: int, error: float) -> float:
     return float(2 * ndtr(-boundary))
 
 
-def limits_of_share(successes: int, n: int, error: float) -> tuple[float, float]:
+def limits_of_share(successes: int, n: int, error: float) -> Interval:
     """Return limits of a rate that hold at all times at once, exactly, by Jeffreys' mixture.
 
     They are the rates whose bets on them have not lost, where the bets are those of Krichevsky and
@@ -417,7 +404,7 @@ def limits_of_share(successes: int, n: int, error: float) -> tuple[float, float]
     from scipy.optimize import brentq
 
     if n == 0:
-        return 0.0, 1.0
+        return Interval(0.0, 1.0)
     mixture = betaln(successes + _JEFFREYS, n - successes + _JEFFREYS)
     threshold = mixture - betaln(_JEFFREYS, _JEFFREYS) + np.log(error)
 
@@ -429,10 +416,10 @@ def limits_of_share(successes: int, n: int, error: float) -> tuple[float, float]
     least, most = 1e-12, 1 - 1e-12
     low = brentq(excess, least, share) if successes and excess(least) < 0 else 0.0
     high = brentq(excess, share, most) if successes < n and excess(most) < 0 else 1.0
-    return float(low), float(high)
+    return Interval(float(low), float(high))
 
 
-def limits_of_mean(total: float, squares: float, n: int, error: float) -> tuple[float, float]:
+def limits_of_mean(total: float, squares: float, n: int, error: float) -> Interval:
     """Return limits of a mean of numbers in [0, 1] that hold at all times at once, exactly.
 
     The e-value against a mean of at most m is the mean over bets b of
@@ -447,7 +434,7 @@ def limits_of_mean(total: float, squares: float, n: int, error: float) -> tuple[
     from scipy.optimize import brentq
 
     if n == 0:
-        return 0.0, 1.0
+        return Interval(0.0, 1.0)
     threshold = np.log(2 / error)
 
     def lower_limit(total: float, squares: float) -> float:
@@ -458,4 +445,5 @@ def limits_of_mean(total: float, squares: float, n: int, error: float) -> tuple[
 
         return float(brentq(excess, 0.0, total / n)) if excess(0.0) > 0 else 0.0
 
-    return lower_limit(total, squares), 1 - lower_limit(n - total, n - 2 * total + squares)
+    low, misses = lower_limit(total, squares), lower_limit(n - total, n - 2 * total + squares)
+    return Interval(low, 1 - misses)
