@@ -59,8 +59,10 @@ class ProjectedPairCounts(Statistic):
         start, stop = self.starts[[first, last]]
         each = self.rows, self.pair, self.is_first, self.run_start, self.run_end
         rows, pair, is_first, *runs = (x[start:stop] for x in each)
-        starts = (x - start for x in (*runs, self.starts[first : last + 1]))
-        return ProjectedPairCounts(rows, pair - np.int32(first), is_first, *starts, self.share)
+        bounds = self.starts[first : last + 1]
+        run_start, run_end, starts = (x - start for x in (*runs, bounds))
+        pair = pair - np.int32(first)
+        return ProjectedPairCounts(rows, pair, is_first, run_start, run_end, starts, self.share)
 
     def count(self, weights: AnyPerRow, xp: Any) -> ProjectedPairTable:
         first_weights, second_weights = self._by_class(weights, xp)
