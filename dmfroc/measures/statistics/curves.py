@@ -56,8 +56,7 @@ class CurveCounts(Statistic):
         n_columns, n = self.rows.shape
         n_points = n if self.above is None else self.above.shape[1]
         at_once = max(_POINTS_AT_ONCE // n_points, _FEWEST_AT_ONCE)
-        starts = range(0, n_columns, at_once)
-        return [self.some(slice(first, first + at_once)) for first in starts]
+        return [self.some(slice(first, first + at_once)) for first in range(0, n_columns, at_once)]
 
     def some(self, columns: slice) -> CurveCounts:
         """Return the curves of some of the classes, each with its share in the mean of all."""

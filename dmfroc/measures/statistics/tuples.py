@@ -64,8 +64,7 @@ class VolumeCounts(Statistic):
 
     def count(self, weights: PerRow, xp: Any) -> TripleTable:
         by_class = [weights[rows] for rows in self.rows]
-        totals = np.array([x.sum() for x in by_class])
-        return TripleTable(np.asarray(self.won(*by_class)), totals)
+        return TripleTable(np.asarray(self.won(*by_class)), np.array([x.sum() for x in by_class]))
 
     def pull_back(self, weights: PerRow, table: TripleTable, derivatives: TripleTable) -> PerRow:
         gradient = np.zeros_like(weights)
@@ -133,8 +132,7 @@ class NominalTripleCounts(VolumeCounts):
             d_pairs = b[members][:, None] * a * credits
             d_cumulative += np.bincount(places.ravel(), d_pairs.ravel(), size**2)
         d_grid = d_cumulative.reshape(size, size)[::-1, ::-1].cumsum(axis=0).cumsum(axis=1)
-        d_c = d_grid[::-1, ::-1][tuple(self.ranks + 1)]
-        by_place = d_a, d_b, d_c
+        by_place = d_a, d_b, d_grid[::-1, ::-1][tuple(self.ranks + 1)]
         return [by_place[place] for place in np.argsort(self.classes)]
 
     def _cumulative(self, c: PerMember) -> Float[np.ndarray, " entries"]:
