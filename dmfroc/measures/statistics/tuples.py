@@ -103,13 +103,16 @@ def _runs(values: Float[np.ndarray, " m"], queries: Float[np.ndarray, "*q"]) -> 
 
 @dataclass(frozen=True, eq=False)
 class NominalTripleCounts(VolumeCounts):
-    """The smallest class c as a grid, and what the pairs of the classes a and b ask of it."""
+    """The smallest class c as a grid, and what the pairs of the classes a and b ask of it.
+
+    ``ranks`` are those of the members of c in both differences.
+    """
 
     classes: Int[np.ndarray, 3]  # a, b and c
-    of_a: Float[np.ndarray, "2 a"]  # by how much the score for a exceeds those for b and c
-    of_b: Float[np.ndarray, "2 b"]  # by how much that for b exceeds those for a and c
-    of_c: Float[np.ndarray, "2 c"]  # sorted: by how much those for a and b exceed that for c
-    ranks: Int[np.ndarray, "2 c"]  # of the members of c in both
+    of_a: Float[np.ndarray, "2 a"]  # the score for a less those for b and c
+    of_b: Float[np.ndarray, "2 b"]  # that for b less those for a and c
+    of_c: Float[np.ndarray, "2 c"]  # those for a and b less that for c, sorted
+    ranks: Int[np.ndarray, "2 c"]
 
     @interruptible
     def won(self, *weights: PerMember) -> Any:
