@@ -105,13 +105,15 @@ def _runs(values: Float[np.ndarray, " m"], queries: Float[np.ndarray, "*q"]) -> 
 class NominalTripleCounts(VolumeCounts):
     """The smallest class c as a grid, and what the pairs of the classes a and b ask of it.
 
-    ``ranks`` are those of the members of c in both differences.
+    ``of_a`` is the score for a of each member of class a, less those for b and c. ``of_b`` is the
+    score for b of the members of b, less those for a and c. ``of_c`` are the scores for a and b of
+    the members of c, less that for c, both sorted; ``ranks`` are the places of the members.
     """
 
     classes: Int[np.ndarray, 3]  # a, b and c
-    of_a: Float[np.ndarray, "2 a"]  # the score for a less those for b and c
-    of_b: Float[np.ndarray, "2 b"]  # that for b less those for a and c
-    of_c: Float[np.ndarray, "2 c"]  # those for a and b less that for c, sorted
+    of_a: Float[np.ndarray, "2 a"]
+    of_b: Float[np.ndarray, "2 b"]
+    of_c: Float[np.ndarray, "2 c"]
     ranks: Int[np.ndarray, "2 c"]
 
     @interruptible
