@@ -383,8 +383,7 @@ def of_raters(measure: Measure) -> Measure:
             f"measures has {measure.name!r}, but of several raters there are 'gwet_ac1', "
             "'gwet_ac2', 'krippendorff_alpha' and 'fleiss_kappa'"
         )
-    bind = WithOptions(_bind, **measure.bind.keywords, are_counted=True)
-    return replace(measure, bind=bind)
+    return replace(measure, bind=WithOptions(_bind, **measure.bind.keywords, are_counted=True))
 
 
 for _weights, _by in itertools.product(_GROWTHS, _DISTANCES):

@@ -230,8 +230,7 @@ def interventions_avoided(
 
 def decided_costs(predictions: Predictions, costs: Float[np.ndarray, "k d"]) -> PerRow:
     """Return the cost of each decision, the one of least expected cost by the probabilities."""
-    decisions = (probabilities_of(predictions) @ costs).argmin(axis=1)
-    return costs[predictions.true, decisions]
+    return costs[predictions.true, (probabilities_of(predictions) @ costs).argmin(axis=1)]
 
 
 def _bind_decisions(predictions: Predictions, costs: Costs | None) -> RowSums:

@@ -128,12 +128,11 @@ class SummariesOfCounts(BoundMeasures):
         return values
 
     def values_of_each(self, draws: WeightSets) -> ValueSets:
-        tables = _tables(self.statistic, draws)
         # Where weights lack a class that a measure needs, its value is NaN.
         with np.errstate(divide="ignore", invalid="ignore"):
             values = [
                 [sum(summary(x, np) for x in parts) for summary in self.summaries]
-                for parts in tables
+                for parts in _tables(self.statistic, draws)
             ]
         return np.array(values)
 

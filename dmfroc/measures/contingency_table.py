@@ -39,21 +39,16 @@ Rows = Literal["predicted", "true"]
 
 def _rows_of(table: Any) -> Rows:
     """Return which classes are in the rows of a table, by the names of its index and columns."""
-    names = [str(x.name).casefold() for x in (table.index, table.columns)]
-    ways: dict[Rows, tuple[str, str]]
-    ways = {"true": ("y_true", "y_pred"), "predicted": ("y_pred", "y_true")}
-    found = [
-        way
-        for way, argument in ways.items()
-        if any(x in names_alike(of) for x, of in zip(names, argument, strict=True))
-    ]
-    if len(found) != 1:
+    rows, columns = (str(x.name).casefold() for x in (table.index, table.columns))
+    true, predicted = names_alike("y_true"), names_alike("y_pred")
+    is_true = rows in true or columns in predicted
+    if is_true == (rows in predicted or columns in true):
         raise ValueError(
             f"the names of rows and columns, {table.index.name!r} and {table.columns.name!r}, do "
             "not say which are predicted: call ContingencyTable.from_matrix(table, rows='true') if "
             "the rows are the observed classes, else rows='predicted'"
         )
-    return found[0]
+    return "true" if is_true else "predicted"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -29,15 +29,13 @@ def pools_of_others(
     """
     counted, pools = at_corners(curves).count(np.where(is_judge, 0.0, weights), np), []
     assert counted.above is not None  # at corners it is known
-    vertices = upper_hulls(counted.fp, counted.tp)
-    for place, rows in enumerate(curves.rows):
-        chosen = np.unique(vertices[place])
-        each = counted.tp, counted.fp, counted.above
-        tp, fp, above = (np.asarray(x)[place, chosen] for x in each)
-        others = rows[~is_judge[rows]]
-        n = above - np.append(0, np.cumsum(is_judge[rows]))[above]
+    hulls = upper_hulls(counted.fp, counted.tp)
+    each = curves.rows, counted.tp, counted.fp, counted.above, hulls
+    for rows, tp, fp, above, vertices in zip(*each, strict=True):
+        chosen, is_other = np.unique(vertices), ~is_judge[rows]
+        others, n = rows[is_other], np.append(0, np.cumsum(is_other))[above[chosen]]
         ends = np.stack([others[n[:-1]], others[n[1:] - 1]], axis=1)
-        pools.append((ends, pool_shares(tp, fp)))
+        pools.append((ends, pool_shares(tp[chosen], fp[chosen])))
     return pools
 
 

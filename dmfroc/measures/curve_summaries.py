@@ -56,8 +56,7 @@ def _total(parts: Float[AnyArray, "*curves steps"], divisor: Any = 1.0) -> Any:
 def roc_area(points: CurvePoints, xp: Any, ties: float = 0.5) -> Any:
     """Area under the true over the false positive rate; ties count 0, 1/2 or 1."""
     steps = _steps(points)
-    heights = steps.tp + ties * steps.rise
-    return _total(heights * steps.width, steps.positives * steps.negatives)
+    return _total((steps.tp + ties * steps.rise) * steps.width, steps.positives * steps.negatives)
 
 
 def gini(points: CurvePoints, xp: Any) -> Any:

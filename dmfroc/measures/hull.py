@@ -79,9 +79,7 @@ def upper_hull(
     return _vertices(x, y, is_end, rounding)
 
 
-def _vertices(
-    x: np.ndarray, y: np.ndarray, is_end: np.ndarray, rounding: Rounding = (0, 0)
-) -> Vertices:
+def _vertices(x: np.ndarray, y: np.ndarray, is_end: np.ndarray, rounding: Rounding) -> Vertices:
     """Return the positions of the vertices of curves that lie one after the other."""
     index = np.arange(len(x))
     for _ in range(_ROUNDS):

@@ -506,8 +506,7 @@ def bare_value_of(measure: Measure, predictions: Predictions) -> float:
 def value_of(measure: Measure, predictions: Predictions) -> float:
     """Return the value of ``measure`` under the observations' own weights."""
     counted = predictions.counted
-    bare = np.asarray(bare_value_of(measure, counted))
-    value = float(within(bare, measure.range_in(counted)))
+    value = float(within(np.asarray(bare_value_of(measure, counted)), measure.range_in(counted)))
     of_scores = [labels_message] if measure.needs == "scores" else []
     remarks = _messages([*measure.caveats, *of_scores], predictions)
     warn([*remarks, undefined_message({measure: value}, predictions)])
@@ -528,8 +527,7 @@ def _positive_message(measures: Sequence[Measure], predictions: Predictions) -> 
         return None
     both = (predictions, predictions.with_positive_class(predictions.labels[0]))
     first, second = ([bare_value_of(measure, x) for measure in measures] for x in both)
-    is_same = np.allclose(first, second, equal_nan=True)
-    return None if is_same else predictions.doubtful_positive
+    return None if np.allclose(first, second, equal_nan=True) else predictions.doubtful_positive
 
 
 def _messages(caveats: Iterable[Caveat], *samples: Predictions) -> list[str]:

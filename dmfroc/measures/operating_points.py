@@ -126,8 +126,7 @@ class AtPoint:
             x, total = self._along(*counts)
             return _mean(self._read(*counts) - slope * (x - given * total), points)
 
-        value = _mean(self._read(*counts), table)
-        return value, value_and_pull_back(with_chord, table)[1]
+        return _mean(self._read(*counts), table), value_and_pull_back(with_chord, table)[1]
 
 
 def _counts(points: CurvePoints, at: tuple[Any, Any], xp: Any) -> tuple[Any, Any, Any, Any]:

@@ -341,8 +341,7 @@ def _combinations(predictions: Predictions) -> NominalTripleCounts | TupleCounts
 
 
 def _no_combinations(predictions: Predictions) -> str | None:
-    is_of_three = predictions.n_classes <= 3
-    return (no_table_of_triples if is_of_three else too_many_tuples)(predictions)
+    return (no_table_of_triples if predictions.n_classes <= 3 else too_many_tuples)(predictions)
 
 
 @register()

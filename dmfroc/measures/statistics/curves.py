@@ -56,8 +56,7 @@ class CurveCounts(Statistic):
         n_columns, n = self.rows.shape
         n_points = n if self.above is None else self.above.shape[1]
         at_once = max(_POINTS_AT_ONCE // n_points, _FEWEST_AT_ONCE)
-        starts = range(0, n_columns, at_once)
-        return [self.some(slice(first, first + at_once)) for first in starts]
+        return [self.some(slice(first, first + at_once)) for first in range(0, n_columns, at_once)]
 
     def some(self, columns: slice) -> CurveCounts:
         """Return the curves of some of the classes, each with its share in the mean of all."""
@@ -233,9 +232,7 @@ def _lost_beside(predictions: Predictions, *, alike: bool) -> str | None:
     rest = totals.sum() - totals
     is_lost = [totals > _LARGEST_ODDS * rest, rest > _LARGEST_ODDS * totals]
     if alike and np.any(is_lost):
-        least = np.full(predictions.n_classes, np.inf)
-        np.minimum.at(least, predictions.true, weights)
-        least = least[predictions.present]
+        least = np.array([weights[predictions.true == k].min() for k in predictions.present])
         least_of_rest = [np.delete(least, place).min() for place in range(len(least))]
         is_lost[0] &= totals > _LARGEST_ODDS * least
         is_lost[1] &= rest > _LARGEST_ODDS * np.array(least_of_rest)

@@ -59,8 +59,9 @@ class ProjectedPairCounts(Statistic):
         start, stop = self.starts[[first, last]]
         each = self.rows, self.pair, self.is_first, self.run_start, self.run_end
         rows, pair, is_first, *runs = (x[start:stop] for x in each)
-        starts = (x - start for x in (*runs, self.starts[first : last + 1]))
-        return ProjectedPairCounts(rows, pair - np.int32(first), is_first, *starts, self.share)
+        run_start, run_end, starts = (x - start for x in (*runs, self.starts[first : last + 1]))
+        pair = pair - np.int32(first)
+        return ProjectedPairCounts(rows, pair, is_first, run_start, run_end, starts, self.share)
 
     def count(self, weights: AnyPerRow, xp: Any) -> ProjectedPairTable:
         first_weights, second_weights = self._by_class(weights, xp)
@@ -95,8 +96,7 @@ class ProjectedPairCounts(Statistic):
         _, second_below = self._totals_and_below(second_weights, np)
         won = np.where(self.is_first, second_below, first[self.pair] - first_below)
         d_own = np.where(self.is_first, derivatives.first[self.pair], derivatives.second[self.pair])
-        d_places = derivatives.won[self.pair] * won + d_own
-        return np.bincount(self.rows, d_places, len(weights))
+        return np.bincount(self.rows, derivatives.won[self.pair] * won + d_own, len(weights))
 
 
 def projected_pair_counts(

@@ -64,8 +64,7 @@ class VolumeCounts(Statistic):
 
     def count(self, weights: PerRow, xp: Any) -> TripleTable:
         by_class = [weights[rows] for rows in self.rows]
-        totals = np.array([x.sum() for x in by_class])
-        return TripleTable(np.asarray(self.won(*by_class)), totals)
+        return TripleTable(np.asarray(self.won(*by_class)), np.array([x.sum() for x in by_class]))
 
     def pull_back(self, weights: PerRow, table: TripleTable, derivatives: TripleTable) -> PerRow:
         gradient = np.zeros_like(weights)
@@ -104,13 +103,18 @@ def _runs(values: Float[np.ndarray, " m"], queries: Float[np.ndarray, "*q"]) -> 
 
 @dataclass(frozen=True, eq=False)
 class NominalTripleCounts(VolumeCounts):
-    """The smallest class c as a grid, and what the pairs of the classes a and b ask of it."""
+    """The smallest class c as a grid, and what the pairs of the classes a and b ask of it.
+
+    ``of_a`` is the score for a of each member of class a, less those for b and c. ``of_b`` is the
+    score for b of the members of b, less those for a and c. ``of_c`` are the scores for a and b of
+    the members of c, less that for c, both sorted; ``ranks`` are the places of the members.
+    """
 
     classes: Int[np.ndarray, 3]  # a, b and c
-    of_a: Float[np.ndarray, "2 a"]  # by how much the score for a exceeds those for b and c
-    of_b: Float[np.ndarray, "2 b"]  # by how much that for b exceeds those for a and c
-    of_c: Float[np.ndarray, "2 c"]  # sorted: by how much those for a and b exceed that for c
-    ranks: Int[np.ndarray, "2 c"]  # of the members of c in both
+    of_a: Float[np.ndarray, "2 a"]
+    of_b: Float[np.ndarray, "2 b"]
+    of_c: Float[np.ndarray, "2 c"]
+    ranks: Int[np.ndarray, "2 c"]
 
     @interruptible
     def won(self, *weights: PerMember) -> Any:
@@ -133,8 +137,7 @@ class NominalTripleCounts(VolumeCounts):
             d_pairs = b[members][:, None] * a * credits
             d_cumulative += np.bincount(places.ravel(), d_pairs.ravel(), size**2)
         d_grid = d_cumulative.reshape(size, size)[::-1, ::-1].cumsum(axis=0).cumsum(axis=1)
-        d_c = d_grid[::-1, ::-1][tuple(self.ranks + 1)]
-        by_place = d_a, d_b, d_c
+        by_place = d_a, d_b, d_grid[::-1, ::-1][tuple(self.ranks + 1)]
         return [by_place[place] for place in np.argsort(self.classes)]
 
     def _cumulative(self, c: PerMember) -> Float[np.ndarray, " entries"]:

@@ -62,21 +62,20 @@ class WinCounts(Statistic):
 
         return Sums(np.array(parallel_map(share, range(len(self.pairs.starts)))))
 
-    def _runs(self, place: int) -> tuple[slice, Int[np.ndarray, " m"], Int[np.ndarray, " m"]]:
-        """Return which runs are those of a class, and the ends of each among its scores."""
+    def _runs(self, place: int) -> tuple[IntPerRow, IntPerRow]:
+        """Return the first place of each run of a class among its scores, and its end."""
         start, stop = self.pairs.starts[place], self.pairs.stops[place]
         runs = slice(*self.firsts.searchsorted([start, stop]))
-        return runs, self.firsts[runs] - start, self.ends[runs] - start
+        return self.firsts[runs] - start, self.ends[runs] - start
 
     def _shares(self, weights: PerRow, place: int) -> _Shares:
         pairs = self.pairs
         start, stop, n_classes = pairs.starts[place], pairs.stops[place], len(pairs.starts)
-        n_cells, runs = 2 * (stop - start) + 1, self._runs(place)
+        n_cells, (first, end) = 2 * (stop - start) + 1, self._runs(place)
         cell = pairs.row_class * np.int64(n_cells) + (pairs.entry[place] - 2 * start)
         by_cell = np.bincount(cell, weights[pairs.rows], n_classes * n_cells)
         sums = by_cell.reshape(n_classes, n_cells)
         up_to = np.delete(np.cumsum(sums, axis=1), place, axis=0)
-        _, first, end = runs
         level = np.delete(sums[:, first + end], place, axis=0)
         weight = np.add.reduceat(weights[pairs.sorted_rows[start:stop]], first)
         return _Shares(
@@ -88,7 +87,7 @@ class WinCounts(Statistic):
         return derivatives.values @ np.stack(parts)
 
     def _gradient(self, weights: PerRow, place: int) -> PerRow:
-        shares, (_, first, end) = self._shares(weights, place), self._runs(place)
+        shares, (first, end) = self._shares(weights, place), self._runs(place)
         total, won = shares.weight.sum(), shares.below.prod(axis=0)
         of_cases = shares.weight / total
         d_below, d_level = _products_of_others(shares.below[None])[0] * of_cases, 0 * shares.level
