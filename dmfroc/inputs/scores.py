@@ -170,7 +170,7 @@ def class_scores(
         column = columns[0][:, np.newaxis]
         single = _checked(column, names, [labels[place]], source, has_all)
         remarks.append(outside_message(column, source))
-        scores: Floats = np.hstack([-single, single] if place else [single, -single])
+        scores: Any = np.hstack([-single, single] if place else [single, -single])
         return ClassScores(labels, scores, names, place, remarks)
     labels = labels or positional_classes(len(columns), distinct, order, source)
     if names is None:
