@@ -275,8 +275,8 @@ class Columns:
         """
         if bool(self.time) != bool(self.horizon) or (self.censored and not self.time):
             raise ValueError("--time, --horizon and --censored go together")
-        named, folds = {"groups": self.groups, "time": self.time}, split_all(self.folds)
-        arguments = {name: option for option, name in named.items() if name}
+        named, folds = {self.groups: "groups", self.time: "time"}, split_all(self.folds)
+        arguments = {name: option for name, option in named.items() if name}
         arguments |= dict.fromkeys(folds, "folds")
         if not arguments:  # importing pandas takes a fifth of the time of a small file
             return {"groups": None, "folds": None}
@@ -287,22 +287,22 @@ class Columns:
         first, *others = (self.read_others(file, arguments) for file in files)
         for file, other in zip(files[1:], others, strict=True):
             for name, column in first.items():
-                if self.id is None and len(column) == len(other[name]):
-                    differs = column != other[name]
-                    if differs.any():
-                        row = int(differs.argmax())
-                        raise ValueError(
-                            f"column {name!r} differs between {files[0]} and {file}, first at data "
-                            f"row {row + 1}, which has {column[row]} and {other[name][row]}: "
-                            "rows that are in different orders are matched by id="
-                        )
-        units = {option: first[name] if name else None for option, name in named.items()}
+                has_same_rows = self.id is None and len(column) == len(other[name])
+                if has_same_rows and (differs := column != other[name]).any():
+                    row = int(differs.argmax())
+                    raise ValueError(
+                        f"column {name!r} differs between {files[0]} and {file}, first at data "
+                        f"row {row + 1}, which has {column[row]} and {other[name][row]}: "
+                        "rows that are in different orders are matched by id="
+                    )
+        units: dict[str, Any] = {"groups": first[self.groups] if self.groups else None}
         units["folds"] = pd.DataFrame({x: first[x] for x in folds}) if folds else None
-        time = units.pop("time")
         if self.time:
             horizon: Any = self.horizon if len(self.horizon) > 1 else self.horizon[0]
             censored = self.censored or (self._labels[0] if self._labels else None)
-            units["follow_up"] = FollowUp(pd.Series(time, name=self.time), horizon, censored)
+            units["follow_up"] = FollowUp(
+                pd.Series(first[self.time], name=self.time), horizon, censored
+            )
         return units
 
     def read_items(self, files: Sequence[Path], answers: Sequence[str]) -> dict[str, Any]:

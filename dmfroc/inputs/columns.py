@@ -229,11 +229,8 @@ def mismatch(
 
 def _in_order(texts: Sequence[str], classes: Sequence[Label]) -> list[Label]:
     """Return the classes in the order of columns that hold their names somewhere."""
-    in_order: list[Label] = []
-    for text in texts:
-        inside = [label for label in classes if str(label).casefold() in text.casefold()]
-        if inside:
-            in_order.append(max(inside, key=lambda label: len(str(label))))
+    inside = [[x for x in classes if str(x).casefold() in text.casefold()] for text in texts]
+    in_order = [max(some, key=lambda label: len(str(label))) for some in inside if some]
     return in_order if set(in_order) == set(classes) else natural_order(classes)
 
 

@@ -138,8 +138,8 @@ class FollowUp[H: (float, Sequence[float])](OfRows):
             given["labels"], events = [none, kind], np.where(events == kind, events, none)
         y_score = _with_no_event(y_score, given["labels"])
         if not is_censored.any():  # else there might be one class only
-            of_time = len(events), Source(weight="time"), Rows(y_true)
-            events[real_weights(self.time, *of_time) > self.horizon] = none
+            time = real_weights(self.time, len(events), Source(weight="time"), Rows(y_true))
+            events[time > self.horizon] = none
         classes = np.array(np.where(is_censored, none, events).tolist())
         return Rows(y_true).indexed(classes), y_score, ~is_censored
 

@@ -257,8 +257,8 @@ def unpredicted_message(
 ) -> str | None:
     """Say which classes are never predicted if others never occur, or if it may be no class."""
     counts, n_predicted = (np.bincount(x, minlength=len(labels)) for x in (true, predicted))
-    lost = [labels[code] for code in np.flatnonzero((counts > 0) & (n_predicted == 0)).tolist()]
-    strange = [labels[code] for code in np.flatnonzero((counts == 0) & (n_predicted > 0)).tolist()]
+    only_one = (counts > 0) & (n_predicted == 0), (counts == 0) & (n_predicted > 0)
+    lost, strange = ([labels[code] for code in np.flatnonzero(x).tolist()] for x in only_one)
     if lost and strange and np.count_nonzero(counts) > 1:
         return (
             f"recode {source.predicted} if its codes differ from those of {source.true}, such as "

@@ -13,7 +13,6 @@ import numpy as np
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import (
     Array,
-    Flags,
     Floats,
     OnDevice,
     as_array,
@@ -171,7 +170,7 @@ def class_scores(
         column = columns[0][:, np.newaxis]
         single = _checked(column, names, [labels[place]], source, has_all)
         remarks.append(outside_message(column, source))
-        scores: Floats = np.hstack([-single, single] if place else [single, -single])
+        scores: Any = np.hstack([-single, single] if place else [single, -single])
         return ClassScores(labels, scores, names, place, remarks)
     labels = labels or positional_classes(len(columns), distinct, order, source)
     if names is None:
@@ -394,10 +393,20 @@ def _checked(
     if missing.any():
         row, column = divmod(int(missing.argmax()), scores.shape[1])
         name = column if names is None else repr(names[column])
+        remedy = (
+            "replace them or drop their rows" + " with drop_missing=True" * source.is_table_file
+        )
+        if missing.any(axis=1).mean() >= NEARLY_ALL and not missing.all(axis=1).any():
+            remedy = (
+                f"most rows have the scores of their top {(~missing).sum(axis=1).max()} classes "
+                "only. These allow measures of hard labels (give y_pred) and top-k accuracy, for "
+                "which minus infinity may stand for what is missing; areas under curves need the "
+                "scores of all classes"
+            )
         raise ValueError(
             f"{source.scores} must be numbers, but {np.count_nonzero(missing)} of {scores.size} "
             f"values are not; the first is nan at {source.row(row)}, column {name} (class "
-            f"{labels[column]!r}): {_remedy(missing, source)}"
+            f"{labels[column]!r}): {remedy}"
         )
     # Half of the largest float, so that the bins of a scan can end above it
     least, most = np.finfo(scores.dtype).min, np.finfo(scores.dtype).max / 2
@@ -405,17 +414,6 @@ def _checked(
         ranked, width = scores[~(is_lowest | is_highest)], scores.shape[1]
         least, most = _below(ranked, width), -_below(-ranked, width)
     return np.where(is_lowest, least, np.where(is_highest, most, scores))
-
-
-def _remedy(missing: Flags, source: Source) -> str:
-    if missing.any(axis=1).mean() < NEARLY_ALL or missing.all(axis=1).any():
-        return "replace them or drop their rows" + " with drop_missing=True" * source.is_table_file
-    n_kept = (~missing).sum(axis=1)
-    return (
-        f"most rows have the scores of their top {n_kept.max()} classes only. These allow measures "
-        "of hard labels (give y_pred) and top-k accuracy, for which minus infinity may stand for "
-        "what is missing; areas under curves need the scores of all classes"
-    )
 
 
 def _below(scores: Array, width: int) -> Any:

@@ -95,7 +95,8 @@ def _rows(rows: Any, n: int) -> Int[np.ndarray, " rows"]:
             f"{n} rows, but it yields {array.dtype} values of shape {array.shape}"
         )
     if (wrong := array[(array < 0) | (array >= n)]).size:
-        raise ValueError(f"cv yields row {wrong[0]}, but rows are counted from 0 to {n - 1}")
+        farthest = wrong[abs(wrong).argmax()]
+        raise ValueError(f"cv yields row {farthest}, but rows are counted from 0 to {n - 1}")
     return array.astype(np.intp)
 
 

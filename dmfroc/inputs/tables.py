@@ -220,7 +220,7 @@ def lacks_value(column: Any) -> np.ndarray:
 
     missing = pc.is_null(column, nan_is_null=True).to_numpy()
     if pyarrow.types.is_string(column.type):
-        missing |= np.isin(column.fill_null("").to_numpy().astype(str), MISSING)
+        missing |= pc.is_in(column, pyarrow.array(MISSING)).to_numpy()
     return np.asarray(missing)
 
 
