@@ -101,7 +101,8 @@ def _places(
     fraction = np.clip((likely[at] - target) / np.where(drop > 0, drop, 1), 0, 1)
     # The threshold is surely at or above the first edge, and below the second.
     first, second = _last_not_below(least, target), _last_not_below(most, target) + 1
-    open_mass, places = 0.0, []
+    open_mass: Any = 0.0
+    places = []
     for column, (whole, place, touched) in zip(columns, below, strict=True):
         up_to = np.append(0.0, np.cumsum(np.where(column.is_atom, 0.0, column.mass)))
         start = np.minimum(whole[first], len(column.mass) - 1)
