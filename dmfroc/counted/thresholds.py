@@ -51,8 +51,8 @@ def find_thresholds(
     """Find the quantiles of each pair's pool of scores; all arguments are of classes that occur.
 
     The scores within a bin are spread evenly. If a threshold may be in a bin whose scores differ,
-    there are two extremes besides, with a place for each of the two classes: such that the least of
-    the first class and the most of the second is above, and the other way round.
+    there are two extremes besides, with a place for each of the two classes. The least of the first
+    class and the most of the second is above in one of them, and the other way round in the other.
     """
     n_classes, n_bins, _ = cells.shape
     numerators, denominator = grid_levels(options.n_thresholds)
