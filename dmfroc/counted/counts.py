@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,13 +9,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
-from dmfroc._kit.arrays import IntPerClass, IntPerRow, PerClass, PerPresentClass, PerRow, begins
+from dmfroc._kit.arrays import IntPerClass, IntPerRow, PerClass, PerRow, begins
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.threads import parallel_map
 from dmfroc.counted.batches import Batch, changed_error
 from dmfroc.counted.sample import RowSample
-from dmfroc.inputs.checks import AS_GIVEN
-from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import to_ordered_integers
 
 _MOST_BINS = 1 << 16
@@ -270,32 +267,6 @@ class Counts:
                 for name, x in self.extent.items()
                 for y in [other.extent[name]]
             },
-        )
-
-    def effective_sizes(self) -> PerPresentClass:
-        """Return Kish's effective number of observations of each class that occurs."""
-        occurs = self.sizes > 0
-        return self.totals[occurs] ** 2 / self.squares[occurs]
-
-    def in_small(
-        self, classifier: str, labels: tuple[Hashable, ...], are_probabilities: bool
-    ) -> Predictions:
-        """Return predictions of one row for each cell of the table, weighted by what is in it."""
-        confusion = self.confusion[classifier]
-        has_labels = bool(confusion.any())
-        # The sum of (w - 1)^2: weights may have a mean of 1
-        has_weights = bool((self.squares - 2 * self.totals + self.sizes > 0).any())
-        table = confusion if has_labels else np.diag(self.totals)
-        predicted, true = np.nonzero(table)
-        scores = are_probabilities * (1 + np.eye(len(labels))) / (len(labels) + 1)
-        return Predictions(
-            labels,
-            true.astype(np.int32),
-            scores[true],
-            table[predicted, true],
-            predicted.astype(np.int32) if has_labels else None,
-            sizes=self.sizes,
-            design={"weights": AS_GIVEN} if has_weights else {},
         )
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
 from dmfroc._kit.threads import parallel
-from dmfroc.counted.counts import Grid
 from dmfroc.multiclass.rates import CurveOptions, reference_classes
 from dmfroc.multiclass.thresholds import grid_levels
 
@@ -44,7 +43,8 @@ class _Column(NamedTuple):
 @np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number
 def find_thresholds(
     cells: Float[np.ndarray, "c bins c"],
-    grid: Grid,
+    cuts: Shaped[np.ndarray, "c cuts"],
+    is_atom: Bool[np.ndarray, "c bins"],
     extent: Shaped[np.ndarray, "2 c"],
     options: CurveOptions,
 ) -> list[Float[np.ndarray, "c c_minus_1 _ t"]]:
@@ -62,8 +62,7 @@ def find_thresholds(
     is_common = options.threshold_pool != "column"
     low, high = extent[..., None]
     end = np.nextafter(high, np.inf)  # bins at the ends of a column reach as far as its scores
-    edges = np.concatenate([low, np.clip(grid.cuts, low, end), end], axis=1)
-    is_atom = grid.is_atom()
+    edges = np.concatenate([low, np.clip(cuts, low, end), end], axis=1)
     found = np.empty((3, n_classes, n_classes - 1, len(levels)))
     are_open = np.zeros(n_classes, bool)
     reference = reference_classes(n_classes)
