@@ -237,19 +237,19 @@ class Counts:
     def add(self, batch: Batch, grids: dict[str, Grid]) -> None:
         """Count a batch, in place."""
         k = len(self.sizes)
-        self.sizes[:] += np.bincount(batch.true, minlength=k)
-        weights = batch.weights
-        for sums, power in ((self.totals, 1), (self.squares, 2)):
-            sums += np.bincount(batch.true, None if weights is None else weights**power, k)
+        weights: Any = 1.0 if batch.weights is None else batch.weights
+        np.add.at(self.sizes, batch.true, 1)
+        np.add.at(self.totals, batch.true, weights)
+        np.add.at(self.squares, batch.true, np.square(weights))
         for name, grid in grids.items():
             scores, predicted = batch.scores[name], batch.predicted[name]
             for column in range(k):
                 place = grid.bins(column, scores[column])
                 place *= np.int32(k)
                 place += batch.true
-                _count(self.cells[name][column], place, weights)
+                np.add.at(self.cells[name][column].reshape(-1), place, weights)
             if predicted is not None:
-                _count(self.confusion[name], predicted * k + batch.true, weights)
+                np.add.at(self.confusion[name].reshape(-1), predicted * k + batch.true, weights)
             low, high = self.extent[name]
             np.minimum(low, scores.min(axis=1, initial=np.inf), out=low)
             np.maximum(high, scores.max(axis=1, initial=-np.inf), out=high)
@@ -268,12 +268,3 @@ class Counts:
                 for y in [other.extent[name]]
             },
         )
-
-
-def _count(cells: Float[np.ndarray, "a b"], place: IntPerRow, weights: PerRow | None) -> None:
-    """Add the weights to the cells at these places of the flattened table."""
-    flat = cells.reshape(-1)
-    if 8 * len(place) < flat.size:
-        np.add.at(flat, place, 1.0 if weights is None else weights)
-    else:
-        flat += np.bincount(place, weights, flat.size)
