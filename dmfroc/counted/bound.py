@@ -16,6 +16,7 @@ from dmfroc.counted.batches import Batch
 from dmfroc.counted.binned import HALF, BinnedPairs, BinnedRates, PerCell, curves_of_cells
 from dmfroc.counted.counts import Counts, Grid
 from dmfroc.counted.thresholds import find_thresholds
+from dmfroc.inputs.checks import AS_GIVEN
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import SummariesOfCounts, Summary
@@ -126,8 +127,27 @@ class BoundCounts:
 
     @cached_property
     def predictions(self) -> Predictions:
-        """What is asked for before measures are bound."""
-        return self.counts.in_small(self.classifier, self.labels, self.are_probabilities)
+        """One row for each cell of the table of hard labels, weighted by what is in it.
+
+        Measures are asked what they say of it before they are bound.
+        """
+        counts, k = self.counts, len(self.labels)
+        confusion = counts.confusion[self.classifier]
+        has_labels = bool(confusion.any())
+        # The sum of (w - 1)^2: weights may have a mean of 1
+        has_weights = bool((counts.squares - 2 * counts.totals + counts.sizes > 0).any())
+        table = confusion if has_labels else np.diag(counts.totals)
+        predicted, true = np.nonzero(table)
+        scores = self.are_probabilities * (1 + np.eye(k)) / (k + 1)
+        return Predictions(
+            self.labels,
+            true.astype(np.int32),
+            scores[true],
+            table[predicted, true],
+            predicted.astype(np.int32) if has_labels else None,
+            sizes=counts.sizes,
+            design={"weights": AS_GIVEN} if has_weights else {},
+        )
 
     @cached_property
     def present(self) -> Int[np.ndarray, " c"]:
@@ -281,10 +301,10 @@ class BoundCounts:
     def rates(self, options: CurveOptions) -> list[BinnedRates]:
         """Return what counts above the thresholds of all pairs, and above extreme ones if any."""
         extent = self.counts.extent[self.classifier][:, self.present]
-        grid, counted = Grid(self.grid.cuts[self.present]), ordered_pairs(len(self.present))
+        cuts, counted = self.grid.cuts[self.present], ordered_pairs(len(self.present))
         weights = cell_weights(options.pair_weights, self.predictions, counted)
         given = weights.reshape(-1, 2, 1), np.array(max(float(options.shrinkage), LEAST_SHRINKAGE))
-        found = find_thresholds(self.cells, grid, extent, options)
+        found = find_thresholds(self.cells, cuts, self.is_atom, extent, options)
         return [BinnedRates(self.cells.shape, counted, places, *given) for places in found]
 
     def curve(self, options: CurveOptions) -> MulticlassROC:

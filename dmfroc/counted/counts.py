@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,13 +9,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
-from dmfroc._kit.arrays import IntPerClass, IntPerRow, PerClass, PerPresentClass, PerRow, begins
+from dmfroc._kit.arrays import IntPerClass, IntPerRow, PerClass, PerRow, begins
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.threads import parallel_map
 from dmfroc.counted.batches import Batch, changed_error
 from dmfroc.counted.sample import RowSample
-from dmfroc.inputs.checks import AS_GIVEN
-from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import to_ordered_integers
 
 _MOST_BINS = 1 << 16
@@ -240,19 +237,19 @@ class Counts:
     def add(self, batch: Batch, grids: dict[str, Grid]) -> None:
         """Count a batch, in place."""
         k = len(self.sizes)
-        self.sizes[:] += np.bincount(batch.true, minlength=k)
-        weights = batch.weights
-        for sums, power in ((self.totals, 1), (self.squares, 2)):
-            sums += np.bincount(batch.true, None if weights is None else weights**power, k)
+        weights: Any = 1.0 if batch.weights is None else batch.weights
+        np.add.at(self.sizes, batch.true, 1)
+        np.add.at(self.totals, batch.true, weights)
+        np.add.at(self.squares, batch.true, np.square(weights))
         for name, grid in grids.items():
             scores, predicted = batch.scores[name], batch.predicted[name]
             for column in range(k):
                 place = grid.bins(column, scores[column])
                 place *= np.int32(k)
                 place += batch.true
-                _count(self.cells[name][column], place, weights)
+                np.add.at(self.cells[name][column].reshape(-1), place, weights)
             if predicted is not None:
-                _count(self.confusion[name], predicted * k + batch.true, weights)
+                np.add.at(self.confusion[name].reshape(-1), predicted * k + batch.true, weights)
             low, high = self.extent[name]
             np.minimum(low, scores.min(axis=1, initial=np.inf), out=low)
             np.maximum(high, scores.max(axis=1, initial=-np.inf), out=high)
@@ -271,38 +268,3 @@ class Counts:
                 for y in [other.extent[name]]
             },
         )
-
-    def effective_sizes(self) -> PerPresentClass:
-        """Return Kish's effective number of observations of each class that occurs."""
-        occurs = self.sizes > 0
-        return self.totals[occurs] ** 2 / self.squares[occurs]
-
-    def in_small(
-        self, classifier: str, labels: tuple[Hashable, ...], are_probabilities: bool
-    ) -> Predictions:
-        """Return predictions of one row for each cell of the table, weighted by what is in it."""
-        confusion = self.confusion[classifier]
-        has_labels = bool(confusion.any())
-        # The sum of (w - 1)^2: weights may have a mean of 1
-        has_weights = bool((self.squares - 2 * self.totals + self.sizes > 0).any())
-        table = confusion if has_labels else np.diag(self.totals)
-        predicted, true = np.nonzero(table)
-        scores = are_probabilities * (1 + np.eye(len(labels))) / (len(labels) + 1)
-        return Predictions(
-            labels,
-            true.astype(np.int32),
-            scores[true],
-            table[predicted, true],
-            predicted.astype(np.int32) if has_labels else None,
-            sizes=self.sizes,
-            design={"weights": AS_GIVEN} if has_weights else {},
-        )
-
-
-def _count(cells: Float[np.ndarray, "a b"], place: IntPerRow, weights: PerRow | None) -> None:
-    """Add the weights to the cells at these places of the flattened table."""
-    flat = cells.reshape(-1)
-    if 8 * len(place) < flat.size:
-        np.add.at(flat, place, 1.0 if weights is None else weights)
-    else:
-        flat += np.bincount(place, weights, flat.size)

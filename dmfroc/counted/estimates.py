@@ -220,7 +220,8 @@ def _unseen(
     rows = unseen_rows(counted.sample.batch.predictions(classifier, bound.labels))
     n = len(rows.true)
     some = rows.predictions.rows(np.arange(-n, 0))
-    own = {classifier: np.ascontiguousarray(some.scores.T)}, {classifier: some.predicted}
+    scores: Any = np.ascontiguousarray(some.scores.T)
+    own = {classifier: scores}, {classifier: some.predicted}
     batch = Batch(np.zeros(n, np.uint64), some.true, *own, None, None)
     tables = [value.influence_table for value in values]
     found = influences(tables, batch, classifier, bound.grid, bound.labels)

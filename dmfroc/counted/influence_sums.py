@@ -79,7 +79,8 @@ class InfluenceSums:
 
 def strata_of(counts: Counts, *, stratify: bool | None) -> Units:
     """Return what is said of rows as units without the rows: their strata."""
-    sizes, n_effective = counts.sizes[counts.sizes > 0], counts.effective_sizes()
+    occurs = counts.sizes > 0
+    sizes, n_effective = counts.sizes[occurs], counts.totals[occurs] ** 2 / counts.squares[occurs]
     if stratify is False:
         sizes = sizes.sum(keepdims=True)
     nobody = np.zeros(0, int)

@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
 from dmfroc._kit.threads import parallel
-from dmfroc.counted.counts import Grid
 from dmfroc.multiclass.rates import CurveOptions, reference_classes
 from dmfroc.multiclass.thresholds import grid_levels
 
@@ -44,15 +43,16 @@ class _Column(NamedTuple):
 @np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number
 def find_thresholds(
     cells: Float[np.ndarray, "c bins c"],
-    grid: Grid,
+    cuts: Shaped[np.ndarray, "c cuts"],
+    is_atom: Bool[np.ndarray, "c bins"],
     extent: Shaped[np.ndarray, "2 c"],
     options: CurveOptions,
 ) -> list[Float[np.ndarray, "c c_minus_1 _ t"]]:
     """Find the quantiles of each pair's pool of scores; all arguments are of classes that occur.
 
     The scores within a bin are spread evenly. If a threshold may be in a bin whose scores differ,
-    there are two extremes besides, with a place for each of the two classes: such that the least of
-    the first class and the most of the second is above, and the other way round.
+    there are two extremes besides, with a place for each of the two classes. The least of the first
+    class and the most of the second is above in one of them, and the other way round in the other.
     """
     n_classes, n_bins, _ = cells.shape
     numerators, denominator = grid_levels(options.n_thresholds)
@@ -62,8 +62,7 @@ def find_thresholds(
     is_common = options.threshold_pool != "column"
     low, high = extent[..., None]
     end = np.nextafter(high, np.inf)  # bins at the ends of a column reach as far as its scores
-    edges = np.concatenate([low, np.clip(grid.cuts, low, end), end], axis=1)
-    is_atom = grid.is_atom()
+    edges = np.concatenate([low, np.clip(cuts, low, end), end], axis=1)
     found = np.empty((3, n_classes, n_classes - 1, len(levels)))
     are_open = np.zeros(n_classes, bool)
     reference = reference_classes(n_classes)
@@ -101,7 +100,8 @@ def _places(
     fraction = np.clip((likely[at] - target) / np.where(drop > 0, drop, 1), 0, 1)
     # The threshold is surely at or above the first edge, and below the second.
     first, second = _last_not_below(least, target), _last_not_below(most, target) + 1
-    open_mass, places = 0.0, []
+    open_mass: Any = 0.0
+    places = []
     for column, (whole, place, touched) in zip(columns, below, strict=True):
         up_to = np.append(0.0, np.cumsum(np.where(column.is_atom, 0.0, column.mass)))
         start = np.minimum(whole[first], len(column.mass) - 1)

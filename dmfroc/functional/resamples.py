@@ -125,8 +125,8 @@ def _draw_weights(
     sizes: tuple[tuple[int, int], ...],
 ) -> None:
     """Draw the weights of classes by place and size; their rows follow one another."""
-    # Rows, since NumPyro's Multinomial takes the square of the time; and flat Dirichlet shares by
-    # exponential numbers, since the Gamma variates by which NumPyro draws them are slower
+    # Rows are counted, since NumPyro's Multinomial takes the square of the time. Dirichlet shares
+    # are exponential numbers: the Gamma variates by which NumPyro draws them are slower
     are_rows, by_class = kind == "bootstrap", []
     for place, m in sizes:
         law: Any = dist.DiscreteUniform(0, m - 1) if are_rows else dist.Exponential(1.0)

@@ -324,7 +324,7 @@ def test_interrupted_update_is_remembered(monkeypatch, tmp_path):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dmfroc.counted.counts._count", interrupted)
+    monkeypatch.setattr("dmfroc.counted.counts.Grid.bins", interrupted)
     with pytest.raises(KeyboardInterrupt):
         accumulator.update(Y[:50], SCORES[:50])
     monkeypatch.undo()
