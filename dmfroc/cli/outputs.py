@@ -360,7 +360,7 @@ def open_picture(path: Path | None, option: str = "--plot") -> Iterator[Picture 
     if suffix is not None and suffix not in _PICTURES:
         raise ValueError(f"{option} must name a file with one of {', '.join(_PICTURES)}: {path}")
     with opened(path, option) as stream:
-        yield stream and Picture(stream, str(suffix).removeprefix("."))
+        yield Picture(stream, str(suffix).removeprefix(".")) if stream else None
 
 
 def check_not_read(path: Path, option: str) -> None:
