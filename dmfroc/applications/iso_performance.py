@@ -164,7 +164,9 @@ class Economy(NamedTuple):
         right = hits + (1 - self.share) * (1 - fpr)
         cost = self.unit * self.costs(points)
         rows = [points.thresholds, fpr, tpr, hits + alarms, right, cost]
-        return tuple(OperatingPoint(*x, points.direction) for x in np.stack(rows).T.tolist())
+        return tuple(
+            OperatingPoint(*x, direction=points.direction) for x in np.stack(rows).T.tolist()
+        )
 
     def optima(self, points: OperatingPoints) -> OptimalOperatingPoints:
         """Find the points of least cost."""

@@ -489,7 +489,7 @@ class ItemMean:
         )
 
     def _remarks(self) -> Iterator[str | None]:
-        """Say of which the verified items are a selection, and why the interval may be wrong."""
+        """Say whether verified items are a selection, and why the interval may be wrong."""
         if self.judge is not None and np.ptp(self.probability) == 0:
             yield selection_message(~np.isnan(self.scores), {"the judge's score": self.judge})
         if np.isfinite(self.bounds[1] - self.bounds[0]):
