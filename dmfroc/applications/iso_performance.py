@@ -164,9 +164,8 @@ class Economy(NamedTuple):
         right = hits + (1 - self.share) * (1 - fpr)
         cost = self.unit * self.costs(points)
         rows = [points.thresholds, fpr, tpr, hits + alarms, right, cost]
-        return tuple(
-            OperatingPoint(*x, direction=points.direction) for x in np.stack(rows).T.tolist()
-        )
+        fields: Any = ([*row, points.direction] for row in np.stack(rows).T.tolist())
+        return tuple(OperatingPoint(*x) for x in fields)
 
     def optima(self, points: OperatingPoints) -> OptimalOperatingPoints:
         """Find the points of least cost."""
