@@ -275,21 +275,20 @@ def decision_curve(
     at = _THRESHOLDS if thresholds is None else numbers("thresholds", thresholds)
     if at.ndim != 1 or not len(at) or (np.diff(at) <= 0).any():
         raise ValueError("thresholds must be one or more numbers in rising order")
-    if costs is None and not ((at > 0) & (at < 1)).all():
-        raise ValueError(f"thresholds must be probabilities between 0 and 1, but they are {at}")
-    if costs is not None and (prevalence is not None or pos_label is not None):
-        raise ValueError("costs are those of all classes: leave prevalence and pos_label out")
     if costs is not None:
+        if prevalence is not None or pos_label is not None:
+            raise ValueError("costs are those of all classes: leave prevalence and pos_label out")
         function_of("costs", costs, "of a threshold", 0.5)
         predictions = predictions.as_given
-    design = dict(stated(predictions, options).design)
-    if costs is not None:
+        design = {**stated(predictions, options).design, "costs": "as given"}
         sample = options.sample_of(predictions)
         points = [_point_of_costs(sample, costs(float(t))) for t in at]
-        design["costs"] = "as given"
         return _curve(points, at, None, options, warnings=predictions.remarks, design=design)
-    if prevalence is not None:
-        design["prevalence"] = prevalence
+    if not ((at > 0) & (at < 1)).all():
+        raise ValueError(f"thresholds must be probabilities between 0 and 1, but they are {at}")
+    of_prevalence = {} if prevalence is None else {"prevalence": prevalence}
+    design = {**stated(predictions, options).design, **of_prevalence}
+    known: dict[str, Any] = {"warnings": predictions.remarks, "design": design}
     classes: list[Any] = [pos_label]
     if pos_label is None:
         classes = [predictions.labels[1]] if predictions.n_classes == 2 else [*predictions.labels]
@@ -302,7 +301,6 @@ def decision_curve(
         refuse(first.name, first.obstacle(against_rest))
         sample = options.sample_of(against_rest)
         points = [_point_at(sample, float(t), prevalence, label) for t in risks]
-        known: dict[str, Any] = {"warnings": predictions.remarks, "design": design}
         curves[label] = _curve(points, at, label, options, direction=side, **known)
     return ResultsByName(curves) if len(classes) > 1 else curves[classes[0]]
 

@@ -164,7 +164,8 @@ class Economy(NamedTuple):
         right = hits + (1 - self.share) * (1 - fpr)
         cost = self.unit * self.costs(points)
         rows = [points.thresholds, fpr, tpr, hits + alarms, right, cost]
-        return tuple(OperatingPoint(*x, points.direction) for x in np.stack(rows).T.tolist())
+        fields: Any = ([*row, points.direction] for row in np.stack(rows).T.tolist())
+        return tuple(OperatingPoint(*x) for x in fields)
 
     def optima(self, points: OperatingPoints) -> OptimalOperatingPoints:
         """Find the points of least cost."""
@@ -505,9 +506,12 @@ def randomized_threshold(
     rates = {"fpr": hull.false_positive_rate, "tpr": hull.true_positive_rate}
     rates["bias"] = hull.prevalence * rates["tpr"] + (1 - hull.prevalence) * rates["fpr"]
     rates["bias"][-1] = 1.0  # where rounding would leave a target of 1 out of reach
-    strict, lenient = _segment(rates[name], target, lowest=name == "tpr")
+    first, after = (int(np.searchsorted(rates[name], target, side)) for side in ("left", "right"))
+    # The vertices around the target; where vertices meet it, the first or last of these
+    strict = lenient = first if name == "tpr" else after - 1
     probability = 0.0
-    if lenient > strict:
+    if first == after:  # it is between two vertices
+        strict, lenient = first - 1, first
         start, end = rates[name][[strict, lenient]]
         probability = (target - start) / (end - start)
     expected: dict[str, Any] = {
@@ -517,14 +521,6 @@ def randomized_threshold(
     high, low = hull.thresholds[[strict, lenient]].tolist()
     expected |= {"is_turned": predictions.is_turned, "direction": points.direction}
     return RandomizedThreshold(predictions.labels, high, low, float(probability), **expected)
-
-
-def _segment(rates: PerThreshold, target: float, *, lowest: bool) -> tuple[int, int]:
-    """Return the vertices around a target; where vertices meet it, the first or last of these."""
-    first, after = (int(np.searchsorted(rates, target, side)) for side in ("left", "right"))
-    if first == after:  # it is between two vertices
-        return first - 1, first
-    return (first, first) if lowest else (after - 1, after - 1)
 
 
 def skew_sensitive_accuracy(tpr: Any, fpr: Any, *, c: Any, prevalence: Any) -> Any:

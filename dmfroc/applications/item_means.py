@@ -249,9 +249,9 @@ def _matrix(values: Any, what: str, rows: Rows) -> PerAttempt:
         array = array[:, None]
     if array.ndim != 2 or array.shape[1] == 0:
         raise ValueError(f"{what} must have shape (n,) or (n, repeats), not {array.shape}")
-    if np.isinf(array).any():
-        row = int(np.isinf(array).any(axis=1).argmax())
-        raise ValueError(f"{what} is infinite in row {row} (counting from 0)")
+    is_wrong = np.isinf(array).any(axis=1)
+    if is_wrong.any():
+        raise ValueError(f"{what} is infinite in row {is_wrong.argmax()} (counting from 0)")
     return rows.arranged(array, values, what)
 
 
@@ -267,8 +267,8 @@ def check_scored(given: ScoredItems, what: str) -> None:
 
 
 def _bounds(given: Any, scores: list[PerAttempt]) -> tuple[float, float]:
-    least = min(float(np.nanmin(x, initial=np.inf)) for x in scores)
-    most = max(float(np.nanmax(x, initial=-np.inf)) for x in scores)
+    values = np.concatenate([x.ravel() for x in scores])
+    least, most = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
     if given is None:
         if least < 0 or most > 1:
             raise ValueError(
@@ -489,7 +489,7 @@ class ItemMean:
         )
 
     def _remarks(self) -> Iterator[str | None]:
-        """Say of which the verified items are a selection, and why the interval may be wrong."""
+        """Say whether verified items are a selection, and why the interval may be wrong."""
         if self.judge is not None and np.ptp(self.probability) == 0:
             yield selection_message(~np.isnan(self.scores), {"the judge's score": self.judge})
         if np.isfinite(self.bounds[1] - self.bounds[0]):

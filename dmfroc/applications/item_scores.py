@@ -42,6 +42,10 @@ from dmfroc.extend import (
 )
 from dmfroc.results import Comparison, Estimate
 
+EstimatesOfParts = dict[str, dict[str, Estimate]]
+DifferencesOfParts = dict[str, tuple[Difference, ...]]
+"""By subgroup and model, or by model of the subgroups."""
+
 _MOST_GRADES = 10  # distinct scores in a readable table of agreement
 
 
@@ -68,9 +72,9 @@ class ItemScores(Comparison):
     json_names = ("n_items", "n_repeats", *Comparison.json_names)
 
     scored: ScoredItems = field(kw_only=True, repr=False)
-    subgroups: dict[str, dict[str, Estimate]] = field(kw_only=True)
+    subgroups: EstimatesOfParts = field(kw_only=True)
     subgroup_sizes: dict[str, int] = field(kw_only=True)
-    subgroup_differences: dict[str, tuple[Difference, ...]] = field(kw_only=True)
+    subgroup_differences: DifferencesOfParts = field(kw_only=True)
 
     @property
     def n_items(self) -> int:
@@ -320,7 +324,7 @@ def _joint(given: ScoredItems, level: float, seed: int) -> JointEstimates:
 
 def _in_subgroups(
     given: ScoredItems, by: Any, level: float
-) -> tuple[dict[str, dict[str, Estimate]], dict[str, int], dict[str, tuple[Difference, ...]]]:
+) -> tuple[EstimatesOfParts, dict[str, int], DifferencesOfParts]:
     if by is None:
         return {}, {}, {}
     names, group_of_row = crossed(by, given.n_items, Rows(given))
@@ -333,7 +337,7 @@ def _in_subgroups(
             "groups has items in several subgroups of by, which are then not independent: leave "
             "by out, or groups"
         )
-    estimates: dict[str, dict[str, Estimate]] = {name: {} for name in names}
+    estimates: EstimatesOfParts = {name: {} for name in names}
     unadjusted = {}
     for model in given.scores:
         means = {name: mean_of(part, model) for name, part in parts.items()}

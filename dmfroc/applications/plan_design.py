@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -116,10 +117,7 @@ def smallest(suffices: Callable[[int], bool], least: int) -> int:
                 f"more than {_MOST_CASES:,} cases would be needed: ask for less, a wider interval "
                 "or a larger difference"
             )
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return high
+    return bisect_left(range(high), True, low + 1, key=suffices)
 
 
 @dataclass(frozen=True, eq=False)

@@ -344,7 +344,7 @@ def _model(
 
     A value without an error has no logit, and others have a larger logit and variance by chance. So
     if a site is at an end of the range, values between 0 and 1 are linearised at what is expected
-    of them, with the variance of a case that all share, as in a generalized linear mixed model
+    of them. Their variance is that of a case that all share, as in a generalized linear mixed model
     (Breslow and Clayton 1993). All sites of a mean together have one more case that nobody saw,
     half of it an error.
     """

@@ -19,7 +19,6 @@ from dmfroc.extend import (
     IntPerRow,
     Options,
     PerRow,
-    PerThreshold,
     RandomState,
     Result,
     Sample,
@@ -211,6 +210,12 @@ class ThresholdChoice(Result):
         """Whether scores at least, or at most, as large as the threshold are predicted positive."""
         return "least" if self.direction == ">=" else "most"
 
+    def of_small_scores(self) -> ThresholdChoice:
+        """Return the choice for the given scores if they were negated before."""
+        (threshold, (low, high)), curve = self.threshold, self.curve * [[-1], [1]]
+        turned = ValueWithInterval(-threshold, (-high, -low))
+        return replace(self, threshold=turned, curve=curve, direction="<=")
+
 
 def choose_threshold(
     y_true: Any,
@@ -337,14 +342,17 @@ def choose_threshold(
         sample = _Sample(-distinct, bins, is_positive, predictions.sample_weight, units)
         share = None if shares is None else float(shares[place])
         aim = _Aim(by, at_least, costs, share)
-        choices[label] = _choice(sample, aim, whole, label, level, n_draws, seed)
+        found = _choice(sample, aim, label, level, n_draws, seed)
+        found = found if predictions.direction != "<=" else found.of_small_scores()
+        warnings = (*predictions.remarks, *found.warnings)
+        choices[label] = replace(found, warnings=warnings, design={**whole.design, **aim.design})
     return choices[classes[0]] if len(classes) == 1 else ResultsByName(choices)
 
 
 class _Sample(NamedTuple):
     """Observations by falling score; the bins of equal scores are the thresholds."""
 
-    thresholds: PerThreshold
+    thresholds: Float[np.ndarray, " m"]
     bins: IntPerRow
     is_positive: BoolPerRow
     weights: PerRow
@@ -384,7 +392,7 @@ class _Aim:
         cost_fp, cost_fn = self.costs
         return expected_utility([[0.0, cost_fp], [cost_fn, 0.0]])
 
-    def values(self, counts: PerDecision) -> PerThreshold:
+    def values(self, counts: PerDecision) -> Float[np.ndarray, " m"]:
         """Return the criterion at each threshold; minus infinity where it is not allowed."""
         tp, fp = counts
         positives, negatives = tp[-1], fp[-1]
@@ -413,13 +421,7 @@ class _Aim:
 
 
 def _choice(
-    sample: _Sample,
-    aim: _Aim,
-    given: Predictions,
-    label: Hashable,
-    level: float,
-    n_draws: int,
-    seed: int,
+    sample: _Sample, aim: _Aim, label: Hashable, level: float, n_draws: int, seed: int
 ) -> ThresholdChoice:
     by, whole = aim.by, sample.counts(sample.weights)
     [of_nobody], values = np.split(aim.values(np.insert(whole, 0, 0.0, axis=1)), [1])
@@ -479,28 +481,23 @@ def _choice(
     ends = [min(by_choice[0], at_fixed[0] - optimism), max(by_choice[1], at_fixed[1] - optimism)]
     bounds = (-np.inf, 0.0) if by == "cost" else (-1.0 if by == "youden" else 0.0, 1.0)
     low, high = np.clip(ends, *bounds)
-    direction = given.direction or ">="
-    sign = 1 if direction == ">=" else -1  # as the scores were given
-    least, most = sorted(sign * end for end in limits)
     return ThresholdChoice(
         by,
         label,
-        ValueWithInterval(sign * threshold, (least, most)),
+        ValueWithInterval(threshold, limits),
         ValueWithInterval(value, (float(low), float(high))),
         optimism,
         value - optimism,
         in_bag,
         out_of_bag,
-        np.stack([sign * sample.thresholds, np.where(np.isfinite(values), values, np.nan)]),
+        np.stack([sample.thresholds, np.where(np.isfinite(values), values, np.nan)]),
         level,
         n_draws,
         seed,
-        (*given.remarks, *[nobody] * is_nobody_best, *[few] * (n < _FEW)),
+        (nobody,) * is_nobody_best + (few,) * (n < _FEW),
         aim.at_least if aim.is_of_rate else None,
-        direction,
-        {**given.design, **aim.design},
-        rates,
-        len(sample.bins),
+        rates=rates,
+        n_observations=len(sample.bins),
     )
 
 

@@ -190,18 +190,18 @@ def _columns_of(table: Any, columns: Mapping[str, str | None]) -> dict[str, Sequ
             f"table must have columns of one length, each with a name of its own: {error}"
         ) from error
     wanted = {role: name for role, name in columns.items() if name is not None}
-    missing = [
-        role for role, x in wanted.items() if isinstance(x, str) and x == role and role not in names
-    ]
-    for role in missing:
+    has_several = not {"threshold", "pair"}.isdisjoint(wanted)
+    for role, name in list(wanted.items()):
+        is_name = isinstance(name, str)
         # As mada has TP, FN, FP and TN
         alike = [x for x in names if str(x).strip().casefold() == role]
-        if len(alike) == 1:
+        if is_name and name in names:
+            continue
+        if is_name and name == role and len(alike) == 1:
             wanted[role] = alike[0]
-        elif role == "study" and not alike and not {"threshold", "pair"} & wanted.keys():
+        elif is_name and name == role == "study" and not alike and not has_several:
             del wanted[role]
-    for role, name in wanted.items():
-        if not (isinstance(name, str) and name in names):
+        else:
             raise ValueError(
                 f"{role}={name!r} is no column of the table, which has {listing(names)}: "
                 f"name the column of {role}, {role}="

@@ -236,7 +236,8 @@ class ForestDisplay(Display):
     def _draw_rate(self, ax: Any, rate: str, table: DataFrame, point: Any) -> None:
         n = len(table)
         correct, wrong = ("tp", "fn") if rate == "sensitivity" else ("tn", "fp")
-        self._draw_observed(ax, table[correct].to_numpy(), table[wrong].to_numpy())
+        for row, counts in enumerate(table[[correct, wrong]].to_numpy().tolist()):
+            self._draw_observed(ax, row, *counts)
         for row, ends in enumerate(table[[f"{rate}_low", f"{rate}_high"]].to_numpy()):
             ax.plot(ends, [row + 0.25] * 2, color=COLORS[0], linewidth=2, alpha=0.6)
         value, low, high = point[[rate, f"{rate}_low", f"{rate}_high"]]
@@ -250,22 +251,23 @@ class ForestDisplay(Display):
         ax.spines[["top", "right", "left"]].set_visible(False)
         ax.tick_params(axis="y", length=0)
 
-    def _draw_observed(self, ax: Any, correct: Any, wrong: Any) -> None:
+    def _draw_observed(self, ax: Any, row: int, correct: float, wrong: float) -> None:
         level, size = self.summary.level, correct + wrong
-        low = np.where(correct > 0, beta.ppf((1 - level) / 2, correct, wrong + 1), 0.0)
-        high = np.where(wrong > 0, beta.ppf((1 + level) / 2, correct + 1, wrong), 1.0)
-        for row in np.flatnonzero(size > 0):
-            ax.plot([low[row], high[row]], [row, row], color=COLORS[-1], linewidth=1)
-            ax.plot(correct[row] / size[row], row, "s", color=COLORS[-1], markersize=4)
-            ax.annotate(
-                f"{correct[row]:.0f}/{size[row]:.0f}",
-                (1, row),
-                (3, 0),
-                xycoords=("axes fraction", "data"),
-                textcoords="offset points",
-                fontsize="x-small",
-                va="center",
-            )
+        if not size > 0:  # also NaN
+            return
+        low = beta.ppf((1 - level) / 2, correct, wrong + 1) if correct > 0 else 0.0
+        high = beta.ppf((1 + level) / 2, correct + 1, wrong) if wrong > 0 else 1.0
+        ax.plot([low, high], [row, row], color=COLORS[-1], linewidth=1)
+        ax.plot(correct / size, row, "s", color=COLORS[-1], markersize=4)
+        ax.annotate(
+            f"{correct:.0f}/{size:.0f}",
+            (1, row),
+            (3, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            fontsize="x-small",
+            va="center",
+        )
 
 
 @renders("SummaryROC.page")

@@ -71,6 +71,14 @@ class SummaryPriors:
             positive(name, value)
 
 
+Effect = Float[Array, " p"]
+"""The effects of one study, or numbers that go with them."""
+
+Effects = Float[Any, "s p"]
+Squares = Float[Any, "s p p"]
+"""Those of each study, and a matrix of them for each."""
+
+
 class Average(NamedTuple):
     """Mean and covariance of the effects of a study.
 
@@ -82,7 +90,7 @@ class Average(NamedTuple):
         A triangular root of the covariance.
     """
 
-    location: Float[Array, " p"]
+    location: Effect
     factor: Float[Array, "p p"]
 
 
@@ -97,17 +105,14 @@ class Likelihood(NamedTuple):
         Its curvature there; zero in directions without information in the counts.
     """
 
-    mean: Float[Any, "s p"]
-    precision: Float[Any, "s p p"]
+    mean: Effects
+    precision: Squares
 
 
 ModelData = tuple[StudyCounts, Likelihood]
 """Data of a model: counts, and the approximate likelihood of the effects."""
 
 Model = Callable[[ModelData], None]
-
-Effects = Float[Array, "s p"]
-"""The effects of each study, or numbers that go with them."""
 
 Number = Float[Array, ""]
 
@@ -149,20 +154,24 @@ def model_of(name: ModelName, priors: SummaryPriors) -> Model:
         effects = sample("effect", study, likelihood)
         numpyro.factor("log_likelihood", _log_likelihood(name, counts, effects).sum())
         intercept, slope = line_of(name, average)
-        numpyro.deterministic("study_location", study.location)
-        numpyro.deterministic("study_factor", study.factor)
-        numpyro.deterministic("location", average.location)
-        numpyro.deterministic("factor", average.factor)
-        numpyro.deterministic("study_effect", effects)
-        numpyro.deterministic("logits", logits_at(name, effects, counts.cutoffs))
-        numpyro.deterministic("curve_intercept", intercept)
-        numpyro.deterministic("curve_slope", slope)
+        found = {
+            "study_location": study.location,
+            "study_factor": study.factor,
+            "location": average.location,
+            "factor": average.factor,
+            "study_effect": effects,
+            "logits": logits_at(name, effects, counts.cutoffs),
+            "curve_intercept": intercept,
+            "curve_slope": slope,
+        }
+        for site, value in found.items():
+            numpyro.deterministic(site, value)
 
     return model
 
 
 def logits_at(
-    name: ModelName, effects: Float[Any, "s p"], cutoffs: Float[Any, "#s t"], xp: Any = jnp
+    name: ModelName, effects: Effects, cutoffs: Float[Any, "#s t"], xp: Any = jnp
 ) -> Float[Any, "s r t"]:
     """Return the logits of the rates at cutoffs: the effects, or those of logistic test results.
 
@@ -206,7 +215,7 @@ def marginal_log_likelihood(
         eye = jnp.broadcast_to(jnp.eye(n_effects), root.shape)
         spread = solve_triangular(root, eye, trans="T", lower=True)
 
-        def at(node: Float[Array, " p"]) -> Float[Array, " s"]:
+        def at(node: Effect) -> Float[Array, " s"]:
             standard = mean + spread @ node
             effects = average.location + standard @ average.factor.T
             prior = dist.Normal().log_prob(standard).sum(axis=1)
@@ -248,8 +257,8 @@ _value_and_gradient = compiled(
 
 
 @partial(compiled, static_argnames="name")
-def _curvature(effects: Effects, counts: StudyCounts, name: ModelName) -> Float[Array, "s p p"]:
-    def log_likelihood(effect: Float[Array, " p"], study: StudyCounts) -> Number:
+def _curvature(effects: Effects, counts: StudyCounts, name: ModelName) -> Squares:
+    def log_likelihood(effect: Effect, study: StudyCounts) -> Number:
         return _log_likelihood(name, jax.tree.map(lambda x: x[None], study), effect[None])[0]
 
     return jax.vmap(jax.hessian(log_likelihood))(effects, counts)
@@ -316,9 +325,7 @@ def _likelihood_given(log_scale: Float[Array, "s 2"], likelihood: Likelihood) ->
     )
 
 
-def _standardized(
-    average: Average, likelihood: Likelihood
-) -> tuple[Float[Array, "s p p"], Effects]:
+def _standardized(average: Average, likelihood: Likelihood) -> tuple[Squares, Effects]:
     """Return precision, and precision times mean, of effects in prior standard deviations."""
     location, factor = average
     precision = jnp.eye(len(factor)) + factor.T @ likelihood.precision @ factor
@@ -326,9 +333,7 @@ def _standardized(
     return precision, pull[..., 0]
 
 
-def _draw(
-    precision: Float[Array, "s p p"], pull: Effects, drawn: Effects
-) -> tuple[Effects, Number]:
+def _draw(precision: Squares, pull: Effects, drawn: Effects) -> tuple[Effects, Number]:
     """Return draws of such a normal distribution, and the log volume, from standard normal ones.
 
     The upper root of the precision makes that of the posterior lower triangular, as that of the
@@ -350,7 +355,7 @@ def _sample_spread(name: ModelName, priors: SummaryPriors) -> Float[Array, " sca
     return numpyro.sample("spread", dist.HalfNormal(scales).to_event(1))
 
 
-def _correlated(name: ModelName, priors: SummaryPriors, sd: Float[Array, " p"]) -> Average:
+def _correlated(name: ModelName, priors: SummaryPriors, sd: Effect) -> Average:
     """Draw means, and correlations for the standard deviations of a study's effects."""
     mean, sd_of_mean = prior_of_effects(name, priors)
     center = numpyro.sample("center", dist.Normal(0, 1).expand([len(mean)]).to_event(1))
