@@ -271,11 +271,8 @@ from ..inference.hypothesis import (
 from ..inference.hypothesis import (
     contrast_of_limits as contrast_of_limits,
 )
-from ..inference.independent import (
+from ..inference.hypothesis import (
     contrasts_of_intervals as contrasts_of_intervals,
-)
-from ..inference.independent import (
-    joint_estimates as joint_estimates,
 )
 from ..inference.influences import (
     NO_VARIATION as NO_VARIATION,
@@ -330,6 +327,9 @@ from ..inference.method import (
 )
 from ..inference.method import (
     check_finite as check_finite,
+)
+from ..inference.method import (
+    joint_estimates as joint_estimates,
 )
 from ..inference.method import (
     joint_normal_estimates as joint_normal_estimates,

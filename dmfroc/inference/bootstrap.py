@@ -14,13 +14,7 @@ import numpy as np
 
 from dmfroc._kit.arrays import PerDraw
 from dmfroc._kit.options import choice, integer
-from dmfroc.inference.evidence import (
-    FactsInMemory,
-    facts_in,
-    facts_of,
-    independent_facts,
-    joint_facts,
-)
+from dmfroc.inference.evidence import Facts, facts_in, facts_of, independent_facts, joint_facts
 from dmfroc.inference.hypothesis import MANY_FREEDOM, Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, Moments
 from dmfroc.inference.limits import Interval, Limits
@@ -107,7 +101,7 @@ class Resampling(IntervalMethod):
                     estimates[place] = self._estimate(facts[place], column)
         return [estimates[place] for place in range(len(measures))]
 
-    def _estimate(self, facts: FactsInMemory, replicates: PerDraw) -> Estimate:
+    def _estimate(self, facts: Facts, replicates: PerDraw) -> Estimate:
         measure, units = facts.measure, facts.units
         value, moments, bounds = facts.value, facts.moments, facts.limits.bounds
         is_defined = np.isfinite(replicates)

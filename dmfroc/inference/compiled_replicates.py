@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -12,7 +13,6 @@ from jaxtyping import Array, Float
 
 from dmfroc._kit.arrays import PerRow
 from dmfroc._kit.compiled import compiled, share
-from dmfroc.inference.replicates import Evaluator
 from dmfroc.measures.bound import BoundMeasures, FunctionOfWeights, SummariesOfCounts
 
 jax.tree_util.register_dataclass(
@@ -45,7 +45,9 @@ def as_tree[T](tree: T, bound: BoundMeasures) -> T:
     return found
 
 
-def replicates_of(bound: BoundMeasures, base: PerRow, at_once: int) -> Evaluator:
+def replicates_of(
+    bound: BoundMeasures, base: PerRow, at_once: int
+) -> Callable[[Float[np.ndarray, "draws n"]], Float[np.ndarray, "draws values"]]:
     """Return what evaluates a bound measure under resampled weights."""
     tree, shared_base = as_tree(bound, bound), share(base)
     return lambda counts: np.asarray(_values(tree, share(counts), shared_base, at_once))

@@ -30,12 +30,7 @@ from dmfroc.inference.influences import (
     pieces,
     through_weights,
 )
-from dmfroc.inference.limits import (
-    Interval,
-    Limits,
-    limits_of_contrast,
-    limits_of_difference,
-)
+from dmfroc.inference.limits import Interval, Limits, limits_of_contrast, limits_of_difference
 from dmfroc.inference.reweighted import MeasureOfUnits, function_of_user
 from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
 from dmfroc.inference.tilt import PerUnit, StratumOfUnit
@@ -495,10 +490,10 @@ def flips_of(
     if not few or any(f.influences.parts is not None or f.measure.is_ratio for f in known):
         return {}
     sums, _ = common_sums([(f.influences, f.units) for f in facts.values()])
-    place = {name: row for row, name in enumerate(facts)}
-    first, second = ([place[pair[end]] for pair in few] for end in (0, 1))
+    own = dict(zip(facts, sums, strict=True))
+    gaps = np.stack([own[a] - own[b] for a, b in few])
     values = [facts[a].value - facts[b].value for a, b in few]
-    return dict(zip(few, sign_flips(sums[first] - sums[second], values, units), strict=True))
+    return dict(zip(few, sign_flips(gaps, values, units), strict=True))
 
 
 def paired_limits(first: FactsInMemory, second: FactsInMemory) -> Limits:

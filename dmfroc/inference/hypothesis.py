@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Literal, NamedTuple, get_args
@@ -142,6 +143,31 @@ def contrast_of_intervals(
         return found / 2
 
     return Contrast(value, error, interval_at, tail)
+
+
+def contrasts_of_intervals(
+    values: Mapping[str, tuple[float, IntervalAt]], errors: Mapping[str, float]
+) -> Contrasts:
+    """Return the differences of independent values with intervals of any kind.
+
+    Distances of the ends add up as their squares (Zou and Donner 2008).
+    """
+    found = {}
+    for a, b in itertools.combinations(values, 2):
+        interval_at = partial(_interval_of_difference, values[a], values[b])
+        error, difference = math.hypot(errors[a], errors[b]), values[a][0] - values[b][0]
+        found[a, b] = contrast_of_intervals(difference, error, interval_at)
+    return found
+
+
+def _interval_of_difference(
+    first: tuple[float, IntervalAt], second: tuple[float, IntervalAt], error: float
+) -> Interval:
+    (value, at), (other, other_at) = first, second
+    (low, high), (other_low, other_high) = at(error), other_at(error)
+    below = math.hypot(value - low, other_high - other)
+    above = math.hypot(high - value, other - other_low)
+    return Interval(value - other - below, value - other + above)
 
 
 def contrast_of_limits(

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from dmfroc.inference import independent
 from dmfroc.inference.evidence import (
     Facts,
     JointFacts,
@@ -23,6 +22,7 @@ from dmfroc.inference.method import (
     IntervalMethod,
     JointEstimates,
     check_finite,
+    joint_estimates,
     joint_normal_estimates,
 )
 from dmfroc.inference.remarks import warnings_of
@@ -77,7 +77,7 @@ class Jackknife(IntervalMethod):
                 f"{measure.name} counts the same sample of pairs of classes for all classifiers, "
                 "which are then not independent: leave n_pairs out, or compare paired"
             )
-        return independent.joint_estimates(
+        return joint_estimates(
             {name: self.estimate(f) for name, f in facts.items()},
             {name: f.interval_at for name, f in facts.items()},
             _contrasts(independent_facts(facts), hypothesis),

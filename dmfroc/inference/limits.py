@@ -405,19 +405,9 @@ def limits_of_difference(
 
 def with_linear(limits: Limits, influences: PerUnit) -> Limits:
     """Return limits with further units, in a stratum of their own, that act in proportion."""
-    n, more = len(limits.influences), len(influences)
-    function = limits.function
-    if function is not None:
-        none = np.full(len(limits.of_unseen), -1)
-        terms = (
-            Term(1.0, function, np.arange(n), np.arange(len(none)), len(none)),
-            Term(1.0, LinearValue(influences), n + np.arange(more), none, 0),
-        )
-        function = SumOfValues(terms)
-    return replace(
-        limits,
-        influences=np.append(limits.influences, influences),
-        stratum=np.append(limits.stratum, np.full(more, limits.stratum.max() + 1)),
-        masses=np.append(limits.masses, np.ones(more)),
-        function=function,
-    )
+    n, anywhere = len(influences), (-math.inf, math.inf)
+    linear = LinearValue(influences)
+    further = Limits(0.0, influences, np.zeros(n, int), anywhere, np.ones(n), linear)
+    both = limits_of_contrast((1.0, 1.0), (limits, further), math.inf)
+    of_units = {x: getattr(both, x) for x in ("influences", "stratum", "masses", "function")}
+    return replace(limits, **of_units)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from dmfroc._kit.arrays import Covariance, PerDraw
 from dmfroc.inference.evidence import Facts
@@ -29,6 +29,7 @@ from dmfroc.results.estimate import Estimate
 
 Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"]
 N_DRAWS = 100_000  # behind the probabilities of the orders
+_QUANTILES = np.array([0.25, 0.5, 1, 1.5, 2, 2.5, 3, 4])  # of the normal distribution
 _NUMBERS_IN_JOINT_DRAWS = 1 << 20  # of many classifiers there are fewer
 _NO_ORDER = 1e-9  # normal quantile of a tail of a half, but for rounding
 _WIDTH_OF_95 = 2 * float(ndtri(0.975))  # of a normal distribution, in standard deviations
@@ -191,6 +192,37 @@ def joint_normal_estimates(
     drawn = values + generator.standard_normal((n_draws, m)) @ square_root(centred).T
     qualities = drawn if hypothesis.greater_is_better else -drawn
     return JointEstimates(estimates, contrasts, qualities, covariance, intervals)
+
+
+def joint_estimates(
+    estimates: dict[str, Estimate],
+    intervals: Mapping[str, IntervalAt],
+    found: Contrasts,
+    errors: Mapping[str, float],
+    hypothesis: Hypothesis,
+    seed: int,
+) -> JointEstimates:
+    """Return what is known of independent values with these intervals and differences."""
+    generator = np.random.default_rng(seed)
+    drawn = [draws_of(e.value, intervals[name], generator) for name, e in estimates.items()]
+    draws = np.stack(drawn, axis=1)
+    return JointEstimates(
+        estimates,
+        found,
+        draws if hypothesis.greater_is_better else -draws,
+        np.diag([x**2 for x in errors.values()]),
+        intervals,
+    )
+
+
+def draws_of(
+    value: float, interval_at: IntervalAt, generator: np.random.Generator, n_draws: int = N_DRAWS
+) -> PerDraw:
+    """Draw from the distribution whose quantiles are about the ends of one sample's intervals."""
+    ends = [interval_at(2 * float(ndtr(-z))) for z in _QUANTILES]
+    lows, highs = ([getattr(x, end) for x in ends] for end in ("low", "high"))
+    places = np.concatenate([-_QUANTILES[::-1], [0.0], _QUANTILES])
+    return np.interp(generator.standard_normal(n_draws), places, [*lows[::-1], value, *highs])
 
 
 Pair = tuple[str, str | None]

@@ -35,7 +35,7 @@ _MOST_BY_NUMPY = 200_000_000  # numbers of all draws; measured against the first
 _NUMBERS_OF_COUNTS = 16_000  # as many as a draw without a fit counts
 _ROUNDING = 1e-12
 
-Evaluator = Callable[[WeightsOfDraws], Replicates]
+_Evaluator = Callable[[WeightsOfDraws], Replicates]
 
 
 def replicate_values(
@@ -135,7 +135,7 @@ def _is_numpy_cheaper(bound: BoundMeasures, n_draws: int, n_folds: int) -> bool:
 
 def _evaluator(
     bound: BoundMeasures, predictions: Predictions, n_draws: int, n_folds: int = 1
-) -> Evaluator:
+) -> _Evaluator:
     base, n_numbers = predictions.sample_weight, predictions.scores.size
     if isinstance(bound, MeanOverFolds):
         parts = [

@@ -100,7 +100,7 @@ class Units:
         sizes = len(self.stratum), len(self.unit_of_row), len(self.sizes)
         return "Units({} units of {} rows in {} strata)".format(*sizes)
 
-    @property
+    @cached_property
     def n_complete_sets(self) -> float:
         """Into how many disjoint sets the units can be divided, each with every class."""
         return float(np.min(self.effective_sizes))

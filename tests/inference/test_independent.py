@@ -11,11 +11,11 @@ from simulations import normal_scores
 import dmfroc
 from dmfroc import Predictions, compare, estimate
 from dmfroc.extend import influences
-from dmfroc.inference import independent
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.hypothesis import Hypothesis, contrast_of_limits, error_reaching
 from dmfroc.inference.influences import Moments, moments_of
 from dmfroc.inference.limits import Interval, Limits, limits_of_contrast
+from dmfroc.inference.method import draws_of
 from dmfroc.inference.units import sample_of, units_of
 from dmfroc.inference.unseen import NOBODY
 from dmfroc.measures import get_measure
@@ -60,7 +60,7 @@ def test_normal_values_have_the_test_of_two_means():
 
 
 def test_draws_have_the_quantiles_of_the_intervals():
-    drawn = independent.draws_of(0.8, wald(0.8, 0.03), np.random.default_rng(1), 20_000)
+    drawn = draws_of(0.8, wald(0.8, 0.03), np.random.default_rng(1), 20_000)
     assert drawn.mean() == pytest.approx(0.8, abs=1e-3)
     assert drawn.std() == pytest.approx(0.03, rel=0.03)
 
