@@ -218,8 +218,9 @@ class JudgedEvidence(_RowsInMemory):
         """Return the judge's weight in the combination of least variance, 0 if there is none."""
         if len(parts) < 3:
             return 0.0
-        sums = [Influences(x.value, self._sums(x.influences)) for x in parts]
-        return judged(*sums, self.has_verified, self.stratum, self.n_labels).weight
+        own, on_all, on_verified = (Influences(x.value, self._sums(x.influences)) for x in parts)
+        units = self.has_verified, self.stratum, self.n_labels
+        return judged(own, on_all, on_verified, *units).weight
 
     def _sums(self, of_rows: Float[np.ndarray, " rows"]) -> PerUnit:
         """Add up the numbers of each unit's rows, all of them or the verified ones."""

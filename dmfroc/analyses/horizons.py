@@ -208,9 +208,15 @@ def over_horizons(
             means[name] = mean if family is differences else _mean_estimate(points, mean)
     at_each_horizon = zip(horizons, *(x.points for x in values.values()), strict=True)
     remarks = {f"horizon {t:g}": [w for e in es for w in e.warnings] for t, *es in at_each_horizon}
-    points = {name: x.points for name, x in (values | differences).items()}
     return HorizonCurves(
-        horizons, points, bands, critical, covariances, means, options.level, attributed(remarks)
+        horizons,
+        {name: x.points for name, x in (values | differences).items()},
+        bands,
+        critical,
+        covariances,
+        means,
+        options.level,
+        attributed(remarks),
     )
 
 

@@ -261,11 +261,12 @@ def _warn_of_inputs(named: Mapping[str, Predictions], told: Sequence[str]) -> No
 
 def _of_each_sample(population: Any, names: Sequence[str], *, paired: bool) -> Mapping[str, Any]:
     """Return the population of each classifier; of independent samples importance by name."""
-    several = population.values() if isinstance(population, Mapping) else ()
-    by_name = any(isinstance(x, Importance) for x in several)
+    is_dict = isinstance(population, Mapping)
+    several = population.values() if is_dict else [population]
+    has_importance = any(isinstance(x, Importance) for x in several)
+    by_name = is_dict and has_importance
     of_each = population if by_name else dict.fromkeys(names, population)
-    is_wrong = by_name if paired else isinstance(population, Importance)
-    if is_wrong or set(of_each) != set(names):
+    if (by_name if paired else has_importance and not is_dict) or set(of_each) != set(names):
         raise ValueError(
             "population of independent samples must be a dict with the Importance of each one's "
             f"rows, by name of the classifier, {listing(names)}; of the same rows one Importance"

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -316,7 +316,7 @@ def compare_subgroups(
     is_apart = clusters is None or _are_apart(clusters, list(members.values()))
     if is_apart and weights is None:
         joint = _independent(of_groups)
-    elif isinstance(chosen, Jackknife):
+    elif chosen.name == Jackknife.name:
         if weights is None:
             used = np.logical_or.reduce(list(members.values()))
             units = units_of(predictions.rows(used), clusters[used], stratify=False)
@@ -449,8 +449,8 @@ def _estimated(
     own = replace(predictions, sample_weight=of_group, frequency=None, index=None)
     sample = options.sample_of(own)
     facts = facts_in(sample, measure)
-    if isinstance(method, Jackknife):
-        return method.estimate(facts), facts
+    if method.name == Jackknife.name:
+        return cast(Jackknife, method).estimate(facts), facts
     [estimate] = estimates_of([measure], [method], sample)
     if (error := facts.moments.standard_error) > 0:
         moments = facts.moments.scaled(estimate.standard_error / error)

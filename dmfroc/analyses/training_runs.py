@@ -302,7 +302,7 @@ def compare_runs(
     if groups is not None:
         case = np.unique(np.asarray(groups), return_inverse=True)[1]
     is_read = [_is_read(scores) for runs in y_score.values() for scores in runs]
-    reads_all = all(x.all() for x in is_read)
+    reads_all, each_read = all(x.all() for x in is_read), iter(is_read)
     if not reads_all and covariances in ("delong", "unbiased"):
         raise ValueError(
             f"covariances={covariances!r} needs scores of all cases by all readers: use "
@@ -312,7 +312,7 @@ def compare_runs(
     for name, runs in y_score.items():
         values[name] = np.empty(n_runs)
         for run, scores in enumerate(runs):
-            what, chosen = f"run {run} of {name!r}", is_read[len(of_rows)]
+            what, chosen = f"run {run} of {name!r}", next(each_read)
             true, given = y_true, (scores, sample_weight, groups)
             if not reads_all:
                 true = np.asarray(true)[chosen]
