@@ -44,7 +44,7 @@ from dmfroc.plots._trace import finite, trace
 _ISOMETRIC = "#6F93B5"
 _MOST_GUIDES = 7  # of lines of each class that help to read; more would hide the curves
 _NAMED_SEGMENT = 0.07  # least length of a hull's segment that bears its score
-_TEXT: Style = {"fontsize": "x-small", "color": "0.46", "zorder": 2.6}
+_TEXT: dict[str, Any] = {"fontsize": "x-small", "color": "0.46", "zorder": 2.6}
 _VALUE: Style = _TEXT | {
     "color": _ISOMETRIC,
     "zorder": 1.1,
@@ -412,7 +412,7 @@ class CurveDisplay(ClassifierDisplay):
         ax: Axes,
         styles: Styles,
         name: str | None,
-        chosen: Style,
+        chosen: dict[str, Any],
     ) -> None:
         self.lines_ = {}
         texts = legend_entries({label: self._label(label, name) for label in self.curves}, styles)

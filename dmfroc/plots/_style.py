@@ -18,9 +18,9 @@ from dmfroc._kit.options import flag, instance
 from dmfroc.inputs.estimators import scores_of
 
 type Limits = tuple[float | int | None, float | int | None]
-type Style = dict[str, Any]
-type Styles = dict[Hashable, Style]
-type LinesByClass = dict[Hashable, Line2D]
+Style = dict[str, Any]
+Styles = dict[Hashable, dict[str, Any]]
+LinesByClass = dict[Hashable, Line2D]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def on_ground(light: str, dark: str) -> str:
     return dark if is_dark else light
 
 
-def style_of(position: int) -> Style:
+def style_of(position: int) -> dict[str, Any]:
     """Return colour and dashes of the class at a position among all, on whichever chart."""
     color = COLORS[position % len(COLORS)]
     return {
@@ -96,7 +96,7 @@ def style_of(position: int) -> Style:
     }
 
 
-def next_style(ax: Axes) -> Style:
+def next_style(ax: Axes) -> dict[str, Any]:
     """Return the next dashes, and the first colour that no curve on the axes has, if any."""
     from matplotlib.colors import to_hex
 
@@ -120,7 +120,7 @@ class Display(Hinted):
 
     def _checked(
         self, options: Mapping[str, Any], artist: type[Artist] | None = None, also: Any = ()
-    ) -> Style:
+    ) -> dict[str, Any]:
         """Return the options of an artist, by default a line, with ``curve_kwargs`` among them.
 
         ``also`` are other options that the function takes that draws it.

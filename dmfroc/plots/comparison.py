@@ -131,7 +131,7 @@ class ComparisonDisplay(Display):
         orders = itertools.islice(self.comparison.order_probabilities, _MOST_ORDERS)
         return [on_lines(legend_text(" > ".join(order)), _WIDEST) for order in orders]
 
-    def _draw_differences(self, ax: Axes, chosen: Style) -> Line2D:
+    def _draw_differences(self, ax: Axes, chosen: dict[str, Any]) -> Line2D:
         differences = self._shown
         values = [d.value for d in differences]
         places = list(range(len(differences)))
