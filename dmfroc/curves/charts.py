@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.options import choice, nonnegative
 from dmfroc.curves.curve import Curve, Line, Projection, integrate
 from dmfroc.curves.points import Cases, Number, OperatingPoints, compute_by_class, count_points
@@ -23,7 +24,6 @@ Ends = tuple[tuple[Number, Number], tuple[Number, Number]]
 
 _FPR, _TPR = "False positive rate", "True positive rate"
 _SHARE, _INFORMEDNESS = "Share predicted positive", "Informedness"
-_TRAPEZOIDS: Literal["trapezoids"] = "trapezoids"
 
 
 def draw(
@@ -35,7 +35,7 @@ def draw(
     *,
     chance: Ends | None = None,
     break_even: Ends | None = None,
-    area: float | Literal["trapezoids"] | None = _TRAPEZOIDS,
+    area: float | Literal["trapezoids"] | None = "trapezoids",
 ) -> Curve:
     """Put points on a chart.
 
@@ -56,7 +56,7 @@ def draw(
         thresholds=points.thresholds,
         x_name=x_name,
         y_name=y_name,
-        area=integrate(x, y, "trapezoid") if area == _TRAPEZOIDS else area,
+        area=integrate(x, y, "trapezoid") if area == "trapezoids" else area,
         chance=None if chance is None else line(*chance),
         break_even=even,
         points=points,
@@ -187,7 +187,8 @@ def delta_pn_curve(cases: Cases) -> Curve:
 
 def draw_roc(points: OperatingPoints) -> Curve:
     """Put points on the ROC chart."""
-    return draw("roc", points, _ROC, _FPR, _TPR, chance=((0, 1), (0, 1)))
+    area = points.summarise(curve_summaries.roc_area)
+    return draw("roc", points, _ROC, _FPR, _TPR, chance=((0, 1), (0, 1)), area=area)
 
 
 @compute_by_class
@@ -402,12 +403,13 @@ def cumulative_gains_curve(cases: Cases) -> Curve:
 
 
 def _draw_lift(kind: str, points: OperatingPoints, scale: LiftScale) -> Curve:
-    y_name, chance = {
-        "recall": (_TPR, (0, 1)),
-        "counts": ("True positives", (0, points.positives)),
-        "factor": ("Lift", (1, 1)),
+    y_name, chance, height = {
+        "recall": (_TPR, (0, 1), 1.0),
+        "counts": ("True positives", (0, points.positives), points.positives),
+        "factor": ("Lift", (1, 1), None),
     }[scale]
-    projection, area = partial(_lift, scale=scale), None if scale == "factor" else _TRAPEZOIDS
+    area = None if height is None else height * points.summarise(curve_summaries.lift_area)
+    projection = partial(_lift, scale=scale)
     return draw(kind, points, projection, _SHARE, y_name, chance=((0, 1), chance), area=area)
 
 

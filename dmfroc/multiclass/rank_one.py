@@ -425,7 +425,7 @@ def adjoint(rates: Any, weights: Any, shrinkage: Any, solution: Center, xp: Any)
         matrix, eliminated, kept = coupling.T, row_curvature, column_curvature
     # Scaling by the diagonal keeps saturated rows, whose curvature is near 1e-13, well conditioned.
     scale = 1 / xp.sqrt(kept)
-    square = matrix.T @ (matrix / eliminated[:, None])
+    square = matrix.T @ (matrix * (1 / eliminated)[:, None])
     system = xp.eye(len(kept)) - scale[:, None] * square * scale
     return Adjoint(
         weights, row_effect, column_effect, coupling, eliminated, scale, system, keeps_rows

@@ -323,11 +323,15 @@ class CurveOptions:
         cells = cell_weights(self.pair_weights, predictions, layout.counted).reshape(-1, 2, 1)
         # Two classes have one curve, not two, whatever its weight: that of column 1
         groups = slice(1, None) if (is_binary := predictions.n_classes == 2) else slice(None)
-        of_groups = layout.counted, layout.starts, layout.stops, at_least, above, tied_share
         return RateCounts(
             layout.blocks.rows[groups],
             layout.class_of_row,
-            *(x[groups] for x in of_groups),
+            layout.counted[groups],
+            layout.starts[groups],
+            layout.stops[groups],
+            at_least[groups],
+            above[groups],
+            tied_share[groups],
             np.ones((1, 2, 1)) if is_binary else cells,
             shrinkage=np.array(max(float(self.shrinkage), LEAST_SHRINKAGE)),
             totals=np.zeros(n_classes),

@@ -27,6 +27,9 @@ from dmfroc.plots._style import (
     GUIDE_ID,
     ChartStyle,
     ClassifierDisplay,
+    LinesByClass,
+    Style,
+    Styles,
     checked_name,
     curves_by_label,
     draw_band,
@@ -42,13 +45,13 @@ _ISOMETRIC = "#6F93B5"
 _MOST_GUIDES = 7  # of lines of each class that help to read; more would hide the curves
 _NAMED_SEGMENT = 0.07  # least length of a hull's segment that bears its score
 _TEXT: dict[str, Any] = {"fontsize": "x-small", "color": "0.46", "zorder": 2.6}
-_VALUE: dict[str, Any] = _TEXT | {
+_VALUE: Style = _TEXT | {
     "color": _ISOMETRIC,
     "zorder": 1.1,
     "ha": "center",
     "va": "center",
 }
-_DECISION: dict[str, Any] = {"marker": "o", "markersize": 8, "markeredgecolor": "black"}
+_DECISION: Style = {"marker": "o", "markersize": 8, "markeredgecolor": "black"}
 _DECISION |= {"linestyle": "none", "zorder": 3.0, "label": "_decision"}
 
 
@@ -88,12 +91,12 @@ class CurveDisplay(ClassifierDisplay):
     """
 
     line_: Line2D
-    lines_: dict[Hashable, Line2D]
+    lines_: LinesByClass
     guides_: list[Line2D]
     bands_: dict[Hashable, PolyCollection]
-    hulls_: dict[Hashable, Line2D]
-    decisions_: dict[Hashable, Line2D]
-    tangents_: dict[Hashable, Line2D]
+    hulls_: LinesByClass
+    decisions_: LinesByClass
+    tangents_: LinesByClass
 
     look: ClassVar[ChartStyle]
 
@@ -392,7 +395,7 @@ class CurveDisplay(ClassifierDisplay):
         """Return the points of a curve that can be drawn, close enough together to be joined."""
         return trace(curve, self.scale, self.look.has_tails)
 
-    def _styles(self, ax: Axes) -> dict[Hashable, dict[str, Any]]:
+    def _styles(self, ax: Axes) -> Styles:
         """Return the line style of each class; of many, only some are told apart."""
         labels = list(self.curves)
         if len(labels) == 1:
@@ -407,14 +410,14 @@ class CurveDisplay(ClassifierDisplay):
     def _draw_curves(
         self,
         ax: Axes,
-        styles: dict[Hashable, dict[str, Any]],
+        styles: Styles,
         name: str | None,
         chosen: dict[str, Any],
     ) -> None:
         self.lines_ = {}
         texts = legend_entries({label: self._label(label, name) for label in self.curves}, styles)
         for label, curve in self.curves.items():
-            style: dict[str, Any] = {"label": texts[label], "solid_joinstyle": "round"}
+            style: Style = {"label": texts[label], "solid_joinstyle": "round"}
             style["zorder"] = 2.5
             x, y = self.line_data(curve)
             thresholds = finite(self.scale(Line(curve.x, curve.y)))
@@ -447,15 +450,14 @@ class CurveDisplay(ClassifierDisplay):
         least, most = min(look.isometric_values), max(look.isometric_values)
         label = f"equal {measure} ({least:g} to {most:g})"
         box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6}
+        low, high = np.array([look.xlim, look.ylim], float).T[..., None]  # NaN has nothing beyond
         for value, isometric in zip(look.isometric_values, lines, strict=True):
             line = self.guide_data(Line(isometric.x, isometric.y))
             style = {"linewidth": 0.8, "linestyle": (0, (6, 4)), "zorder": 1.0, "label": label}
             self._guide(ax, line, color=_ISOMETRIC, **style)
             label = "_guide"
-            inside = np.ones(len(line.x), bool)
-            for places, (low, high) in zip(line, (look.xlim, look.ylim), strict=True):
-                inside &= places >= (-np.inf if low is None else low)
-                inside &= places <= (np.inf if high is None else high)
+            below, above = np.array(line) < low, np.array(line) > high
+            inside = ~(below | above).any(axis=0)
             if has_values and inside.any():  # else a hull has numbers of its own
                 middle = np.flatnonzero(inside)[inside.sum() // 2]
                 place = line.x[middle], line.y[middle]
@@ -469,11 +471,11 @@ class CurveDisplay(ClassifierDisplay):
         self,
         ax: Axes,
         which: Literal["chance", "break_even"],
-        styles: dict[Hashable, dict[str, Any]],
+        styles: Styles,
         dashes: Any,
     ) -> None:
-        lines = {label: getattr(curve, which) for label, curve in self.curves.items()}
-        lines = {label: line for label, line in lines.items() if line is not None}
+        of_curves = ((label, getattr(curve, which)) for label, curve in self.curves.items())
+        lines = {label: line for label, line in of_curves if line is not None}
         if not lines:
             return
         text = getattr(self.look, which)
@@ -492,18 +494,18 @@ class CurveDisplay(ClassifierDisplay):
 
     def _draw_always_positive(self, ax: Axes, line: Line) -> None:
         """Draw where F1 is that of predicting everything positive."""
-        style: dict[str, Any] = {"color": "0.46", "linestyle": (0, (5, 2, 1, 2)), "linewidth": 1}
+        style: Style = {"color": "0.46", "linestyle": (0, (5, 2, 1, 2)), "linewidth": 1}
         ax.plot(*line, zorder=1.2, label="F1 of always positive", gid=BASELINE_ID, **style)
 
     def _guide(self, ax: Axes, line: Line, **style: Any) -> None:
-        defaults: dict[str, Any] = {"zorder": 1.2, "label": "_guide", "gid": GUIDE_ID}
+        defaults: Style = {"zorder": 1.2, "label": "_guide", "gid": GUIDE_ID}
         self.guides_ += ax.plot(line.x, line.y, **(defaults | style))
 
     def _draw_hulls(self, ax: Axes) -> None:
         is_single = len(self.curves) == 1
         for label, curve in self.curves.items():
             hull, color = convex_hull(curve), self.lines_[label].get_color()
-            style: dict[str, Any] = {"linestyle": (0, (2, 1)), "linewidth": 1, "zorder": 2.4}
+            style: Style = {"linestyle": (0, (2, 1)), "linewidth": 1, "zorder": 2.4}
             text = "convex hull (calibrated scores)" if is_single else "_"
             style |= {"marker": "o", "markersize": 3, "label": text}
             (self.hulls_[label],) = ax.plot(hull.x, hull.y, color=color, **style)
@@ -514,12 +516,11 @@ class CurveDisplay(ClassifierDisplay):
                     # Outside of the curve, which is beneath, but not beyond the border
                     outward = -1 if hull.kind == "roc" else 1
                     is_inside = middle[0] > 0.06 if outward == -1 else middle[0] < 0.94
-                    outward = outward if is_inside else -3 * outward
-                    offset = 3 * outward, 3
-                    side = "left" if outward > 0 else "right"
+                    offset = 3 * outward if is_inside else -9 * outward
+                    side = "left" if offset > 0 else "right"
                     style = {"textcoords": "offset points", "ha": side} | _TEXT
                     text = f"{score:.2f}" if score == 0 or abs(score) >= 0.01 else f"{score:.2g}"
-                    ax.annotate(text, middle, offset, **style)
+                    ax.annotate(text, middle, (offset, 3), **style)
 
     def _decorate(self, ax: Axes) -> None:
         curve, look = next(iter(self.curves.values())), self.look
@@ -537,13 +538,11 @@ class CurveDisplay(ClassifierDisplay):
 def _longest_if_same(lines: list[Line]) -> Line | None:
     """Return the longest of lines that lie on each other; None if they do not."""
     longest = max(lines, key=lambda line: float(np.hypot(np.ptp(line.x), np.ptp(line.y))))
-    x, y = longest
-    for line in lines:
-        if len(line.x) == 2 == len(x):
-            apart = (x[1] - x[0]) * (line.y - y[0]) - (y[1] - y[0]) * (line.x - x[0])
-            is_same = np.allclose(apart, 0)
-        else:
-            is_same = all(np.array_equal(a, b) for a, b in zip(line, longest, strict=True))
-        if not is_same:
-            return None
-    return longest
+    (x, next_x, *_), (y, next_y, *_) = longest
+
+    def beside(line: Line) -> Any:
+        """Return how far points are beside the line through the first two of the longest."""
+        return (next_x - x) * (line.y - y) - (next_y - y) * (line.x - x)
+
+    is_same = all(np.allclose(beside(line), beside(longest)) for line in lines)
+    return longest if is_same else None

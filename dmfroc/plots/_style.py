@@ -13,11 +13,14 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.habits import Hinted, unknown_option
-from dmfroc._kit.later import Artist, Axes, PolyCollection, Self
+from dmfroc._kit.later import Artist, Axes, Line2D, PolyCollection, Self
 from dmfroc._kit.options import flag, instance
 from dmfroc.inputs.estimators import scores_of
 
 type Limits = tuple[float | int | None, float | int | None]
+Style = dict[str, Any]
+Styles = dict[Hashable, dict[str, Any]]
+LinesByClass = dict[Hashable, Line2D]
 
 
 @dataclass(frozen=True)
@@ -271,7 +274,7 @@ _WIDEST = len("(99.9 % jackknife interval 0.9999 to 0.9999)")
 
 def styles_of(
     labels: Sequence[Hashable], quality: Callable[[Any], float], n_named: int | None = None
-) -> dict[Hashable, dict[str, Any]]:
+) -> Styles:
     """Return the line style of each class; of many, only those of the least quality stand out."""
     if n_named is None and len(labels) <= _MOST_NAMED:
         width = 1.8 if len(labels) <= len(COLORS) else 1.3
@@ -305,28 +308,28 @@ def draw_legend(ax: Axes, location: str) -> None:
     from matplotlib.font_manager import FontProperties
     from matplotlib.transforms import ScaledTranslation
 
-    handles, texts = ax.get_legend_handles_labels()
-    if not handles:
+    entries = list(zip(*ax.get_legend_handles_labels(), strict=True))
+    if not entries:
         return
     if engine := isinstance(ax.figure, Figure) and ax.figure.get_layout_engine():
         engine.execute(ax.figure)  # so that axes have the size that leaves room for their labels
 
-    def rank(position: int) -> int:
-        handle = handles[position]
+    def rank(entry: tuple[Any, str]) -> int:
+        handle, _ = entry
         if not isinstance(handle, artist.Artist):  # such as the bars of a user's chart
             return 0
         is_guide = handle.get_gid() in (GUIDE_ID, BASELINE_ID)
         return 2 if is_guide else int(handle.get_zorder() == OTHERS_ZORDER)
 
-    order = sorted(range(len(handles)), key=rank)
+    handles, texts = zip(*sorted(entries, key=rank), strict=True)
     # In the size of the letters: one is 0.53 wide on average, a line of them 1.5 high, the symbol
     # with its paddings 8 wide. At most so large that an interval fits on one line.
     side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72
     letters = min(FontProperties(size="small").get_size_in_points(), side / (0.53 * _WIDEST + 8))
     width = int((side / letters - 8) / 0.53)
-    legend: dict[str, Any] = {
-        "handles": [handles[index] for index in order],
-        "labels": [_wrapped(texts[index], width) for index in order],
+    legend: Style = {
+        "handles": handles,
+        "labels": [_wrapped(text, width) for text in texts],
         "fontsize": letters,
         "framealpha": 0.85,
         "edgecolor": "none",
@@ -354,7 +357,7 @@ def draw_legend(ax: Axes, location: str) -> None:
             axis.label.set_fontsize(letters)
         labels: Any = ax.xaxis.get_tightbbox()
         move = ScaledTranslation(0, -labels.height / figure.dpi - 0.08, figure.dpi_scale_trans)
-        legend["labels"] = [shortened(texts[index], width) for index in order]
+        legend["labels"] = [shortened(text, width) for text in texts]
         legend |= {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": 0.0}
         ax.legend(bbox_transform=ax.transAxes + move, **legend)
         ax.set_anchor("N")

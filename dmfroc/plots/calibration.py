@@ -14,7 +14,16 @@ from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._base import CurveDisplay
-from dmfroc.plots._style import COLORS, CURVE_ID, ChartStyle, draw_legend, style_of, styles_of
+from dmfroc.plots._style import (
+    COLORS,
+    CURVE_ID,
+    ChartStyle,
+    Style,
+    Styles,
+    draw_legend,
+    style_of,
+    styles_of,
+)
 
 _RUG_STEPS = 500  # more marks than pixels would only take time
 _RUG_HEIGHT = 0.03
@@ -136,7 +145,7 @@ class CalibrationDisplay(CurveDisplay):
         is_single = len(self.curves) == 1
         n_before = sum(line.get_gid() == CURVE_ID for line in ax.lines)
         size = 5 if is_single and not n_before else 3
-        groups: dict[str, Any] = {"marker": "o", "markersize": size}
+        groups: Style = {"marker": "o", "markersize": size}
         if self.smooth:  # which joins the points
             groups["linestyle"] = "none"
         super().plot(ax, plot_isometrics=False, plot_legend=False, **(groups | options))
@@ -149,8 +158,8 @@ class CalibrationDisplay(CurveDisplay):
                 text = str(points.get_label())
                 points.set_label("_points")
             (self.smooth_[label],) = self.ax_.plot(
-                np.clip(curve.x, 0, 1),
-                np.clip(curve.y, 0, 1),
+                curve.x,
+                curve.y,
                 color=points.get_color(),
                 linestyle=style.get("linestyle", "-"),
                 linewidth=1.8 if is_single else min(style["linewidth"], 1.3),
@@ -175,7 +184,7 @@ class CalibrationDisplay(CurveDisplay):
                 draw_legend(self.ax_, self.look.legend)
         return self
 
-    def _styles(self, ax: Axes) -> dict[Hashable, dict[str, Any]]:
+    def _styles(self, ax: Axes) -> Styles:
         if len(self.curves) <= len(COLORS):
             return super()._styles(ax)
         return styles_of(list(self.curves), lambda label: -self.curves[label].expected_error, 5)
@@ -183,7 +192,7 @@ class CalibrationDisplay(CurveDisplay):
     def _draw_rug(self, curve: CalibrationCurve) -> None:
         points, (bottom, top) = curve.points, self.ax_.get_ylim()
         assert points is not None
-        style: dict[str, Any] = {"color": self.line_.get_color(), "linewidth": 0.6, "alpha": 0.6}
+        style: Style = {"color": self.line_.get_color(), "linewidth": 0.6, "alpha": 0.6}
         for counts, edge, height in (
             (points.true_positives, top, -_RUG_HEIGHT),
             (points.false_positives, bottom, _RUG_HEIGHT),

@@ -10,7 +10,7 @@ from typing import Any
 from dmfroc._kit.later import Axes, BarContainer, Line2D, LineCollection
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import MANY, Comparison
-from dmfroc.plots._style import COLORS, Display, fitting, on_lines
+from dmfroc.plots._style import COLORS, Display, Style, fitting, on_lines
 from dmfroc.plots.forest import drawn_ends
 from dmfroc.results.difference import Difference
 from dmfroc.results.table import rounded
@@ -110,7 +110,7 @@ class ComparisonDisplay(Display):
             rows.append(len(orders) * (2 if "\n" in orders[0] else 1) + 1)
         longest = max(len(line) for text in texts for line in on_lines(text, _WIDEST).splitlines())
         # In inches: names take what they need beside a chart of four
-        options: dict[str, Any] = {"figsize": (4 + 0.075 * longest, 1.4 + 0.36 * sum(rows))}
+        options: Style = {"figsize": (4 + 0.075 * longest, 1.4 + 0.36 * sum(rows))}
         options |= {"height_ratios": rows, "layout": "constrained", "squeeze": False}
         axes = pyplot.subplots(len(rows), 1, **options)[1][:, 0]
         return axes[0], axes[1] if len(axes) > 1 else None
@@ -139,12 +139,12 @@ class ComparisonDisplay(Display):
         (drawn,) = ax.plot(values, places, **(defaults | chosen))
         low, high = zip(*drawn_ends(differences), strict=True)
         self.intervals_ = ax.hlines(places, low, high, colors=drawn.get_color(), linewidths=1.6)
-        style: dict[str, Any] = {"color": "0.55", "linestyle": (0, (4, 3)), "linewidth": 1}
+        style: Style = {"color": "0.55", "linestyle": (0, (4, 3)), "linewidth": 1}
         ax.axvline(self.comparison.tested_value, zorder=1, **style)
         if (rope := self.comparison.rope) > 0:
             ax.axvspan(-rope, rope, color="0.5", alpha=0.15, linewidth=0, zorder=0.5)
         ax.set_yticks(places, [on_lines(legend_text(d.name), _WIDEST) for d in differences])
-        above: dict[str, Any] = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center"}
+        above: Style = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center"}
         for place, d in zip(places, differences, strict=True):
             text = rounded(d.value, d.standard_error)
             ax.annotate(text, (d.value, place), fontsize="small", **above)

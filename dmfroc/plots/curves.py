@@ -20,13 +20,13 @@ from dmfroc.multiclass.band import CurveBand, band_around
 from dmfroc.multiclass.curve import curve_of
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.plots._base import CurveDisplay
-from dmfroc.plots._style import BASELINE_ID, CURVE_ID, ChartStyle, Limits
+from dmfroc.plots._style import BASELINE_ID, CURVE_ID, ChartStyle, Limits, Style
 
 _DATA: Limits = (None, None)
 _NARROW = 3.0  # inches, of axes with few ticks
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)
 _TENTHS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-_RATES: dict[str, Any] = {  # charts on which isometrics are the same for classes of any frequency
+_RATES: Style = {  # charts on which isometrics are the same for classes of any frequency
     "is_square": True,
     "isometric_values": _FIFTHS,
     "shares_isometrics": True,
@@ -66,7 +66,7 @@ class _WithGrid(CurveDisplay):
                 raise ValueError("plot_grid needs a single curve: its dots depend on prevalence")
             [curve] = self.curves.values()
             x, y = _grid_of_other_chart(curve)
-            style: dict[str, Any] = {"linestyle": "", "marker": ".", "markersize": 3, "zorder": 1.1}
+            style: Style = {"linestyle": "", "marker": ".", "markersize": 3, "zorder": 1.1}
             self.guides_ += self.ax_.plot(x, y, color="tab:green", label="_", **style)
         return self
 
@@ -424,7 +424,7 @@ class PrecisionRecallDisplay(CurveDisplay):
             return
         [curve] = self.curves.values()
         rate, recall = curve.points.prevalence, np.linspace(0, 1, 201)
-        style: dict[str, Any] = {
+        style: Style = {
             "color": "0.5",
             "alpha": 0.3,
             "linewidth": 0,

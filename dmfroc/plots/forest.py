@@ -13,7 +13,7 @@ from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.ranks import Ranks
 from dmfroc.analyses.subgroups import SubgroupComparison
-from dmfroc.plots._style import COLORS, OWN_FIGURE_ID, Display, fitting
+from dmfroc.plots._style import COLORS, OWN_FIGURE_ID, Display, Style, fitting
 
 _ROW_HEIGHT, _LEAST_HEIGHT, _ENOUGH = 0.32, 0.16, 8.0  # inches, of a row and of all
 _MOST_NAMES = 60  # for more rows there is no room
@@ -139,7 +139,7 @@ class IntervalDisplay(Display):
         if self.reference is not None:
             ax.axvline(self.reference, color="0.5", linewidth=1, linestyle=":", zorder=0)
         for place, (row, ends) in enumerate(zip(rows, drawn_ends(rows), strict=True)):
-            style: dict[str, Any] = {"color": color, "linewidth": 1.5, "solid_capstyle": "butt"}
+            style: Style = {"color": color, "linewidth": 1.5, "solid_capstyle": "butt"}
             self.intervals_ += ax.plot(ends, (place, place), **style)
             fill = color if row.is_filled else ax.get_facecolor()
             style = {"color": color, "markerfacecolor": fill, "markersize": 6}

@@ -15,7 +15,7 @@ from dmfroc._kit.text import legend_text
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.ranking import pairwise_auc_matrix
-from dmfroc.plots._style import OWN_FIGURE_ID, ClassifierDisplay, shortened
+from dmfroc.plots._style import OWN_FIGURE_ID, ClassifierDisplay, Style, shortened
 
 _MOST_VALUES, _MOST_TICKS = 12, 25  # classes
 _LEAST_LETTERS = 4.5  # points, of a value in its cell
@@ -133,7 +133,7 @@ class PairwiseAUCDisplay(ClassifierDisplay):
         longest = max(len(legend_text(label)) for label in self.labels)
         is_long = longest > _SHORT and n_classes * longest > 40
         ax = self._draws_on(ax, 7.0 + 0.075 * longest * is_long, 6.0)
-        defaults: dict[str, Any] = {"cmap": "cividis", "vmin": 0.5, "vmax": 1.0}
+        defaults: Style = {"cmap": "cividis", "vmin": 0.5, "vmax": 1.0}
         self.image_ = ax.imshow(self.areas, **(defaults | chosen))
         side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72  # in points
         is_own = ax.figure.get_gid() == OWN_FIGURE_ID

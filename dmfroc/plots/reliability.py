@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.later import Axes, Line2D, PolyCollection, Self
+from dmfroc._kit.arrays import PerRow
+from dmfroc._kit.later import Axes, PolyCollection, Self
 from dmfroc._kit.options import RandomState, check_level, generator_of, integer, refuse
 from dmfroc._kit.text import class_name, legend_text
 from dmfroc.inputs.arguments import as_predictions
@@ -27,6 +28,7 @@ from dmfroc.plots._style import (
     BASELINE_ID,
     CURVE_ID,
     ClassifierDisplay,
+    LinesByClass,
     checked_name,
     draw_band,
     draw_legend,
@@ -87,7 +89,7 @@ class ReliabilityDisplay(ClassifierDisplay):
     [1]
     """
 
-    lines_: dict[Hashable, Line2D]
+    lines_: LinesByClass
     consistency_band_: PolyCollection | None
     confidence_band_: PolyCollection | None
     histogram_: Any
@@ -187,13 +189,15 @@ class ReliabilityDisplay(ClassifierDisplay):
             )
         is_single = len(classes) == 1
         curves = {label: self._curve(label) for label in classes}
-        texts = {}
-        for label, (*_, (mcb, dsc, unc)) in curves.items():
-            text = legend_text((self.name or "isotonic") if is_single else class_name(label))
-            texts[label] = f"{text}: MCB {mcb:.4f},\nDSC {dsc:.4f}, UNC {unc:.4f}"
-            if is_single:
-                parts = f"miscalibration {mcb:.4f},\ndiscrimination {dsc:.4f}"
-                texts[label] = f"{text}: {parts},\nuncertainty {unc:.4f}"
+        form = "{}: MCB {:.4f},\nDSC {:.4f}, UNC {:.4f}"
+        if is_single:
+            form = "{}: miscalibration {:.4f},\ndiscrimination {:.4f},\nuncertainty {:.4f}"
+        texts = {
+            label: form.format(
+                legend_text((self.name or "isotonic") if is_single else class_name(label)), *parts
+            )
+            for label, (*_, parts) in curves.items()
+        }
         styles = styles_of(classes, lambda label: -curves[label][3][0])
         texts = legend_entries(texts, styles)
         for label, (forecast, recalibrated, weights, _) in curves.items():
@@ -261,8 +265,8 @@ class ReliabilityDisplay(ClassifierDisplay):
 
 
 def _isotonic_regression(
-    forecast: Float[np.ndarray, " n"],
-) -> Callable[[Float[np.ndarray, " n"], Float[np.ndarray, " n"]], partial[Any]]:
+    forecast: PerRow,
+) -> Callable[[PerRow, PerRow], partial[Any]]:
     """Sort forecasts once for the outcomes and weights to which curves are fitted.
 
     A curve is the rising function of the forecast of least weighted squared error. It is constant
@@ -273,7 +277,7 @@ def _isotonic_regression(
 
     distinct, place = np.unique(forecast, return_inverse=True)
 
-    def fitted(outcome: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> partial[Any]:
+    def fitted(outcome: PerRow, weights: PerRow) -> partial[Any]:
         total = np.bincount(place, weights, len(distinct))
         counted = np.flatnonzero(total)
         total = total.take(counted)

@@ -22,7 +22,7 @@ from dmfroc.multiclass.band import BandKind, check_kind
 from dmfroc.multiclass.curve import mean_curve_of
 from dmfroc.plots._base import CurveDisplay
 from dmfroc.plots._kinds import CHARTS
-from dmfroc.plots._style import CURVE_ID, Display, draw_band, draw_legend, style_of
+from dmfroc.plots._style import CURVE_ID, Display, Style, draw_band, draw_legend, style_of
 from dmfroc.plots.comparison import ComparisonDisplay
 from dmfroc.plots.forest import (
     ForestRow,
@@ -233,7 +233,7 @@ class HorizonDisplay(Display):
         }
         for place, (name, title) in enumerate(titles.items()):
             points = self.curves.points[name]
-            style: dict[str, Any] = style_of(place) | {"marker": "o", "label": legend_text(title)}
+            style: Style = style_of(place) | {"marker": "o", "label": legend_text(title)}
             style |= chosen | {"gid": CURVE_ID}
             (self.lines_[name],) = axes.plot(t, [x.value for x in points], **style)
             if band is not None:
