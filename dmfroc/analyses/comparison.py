@@ -275,15 +275,15 @@ def comparison_fields(
         largest = two_sided = largest_statistic(covariance, pairs, seed)
         if not hypothesis.is_two_sided:
             largest = largest_statistic(covariance, pairs, seed, two_sided=False)
-        of_values = largest_statistic(covariance, np.eye(n), seed).level_of_each(level)
-        value_intervals = {x: at(1 - of_values)[:2] for x, at in joint.intervals_of_values.items()}
-        winner = winner_of(joint, two_sided, hypothesis, level, seed)
     level_of_each = level if largest is None else largest.level_of_each(level)
     differences = holm_adjusted(hypothesis.differences(joint.contrasts, level_of_each))
-    if largest is not None:
+    if largest is not None:  # intervals of differences, which need more draws, are asked for first
         differences = tuple(
             replace(d, adjusted_p_value=largest.adjusted(d.p_value)) for d in differences
         )
+        of_values = largest_statistic(covariance, np.eye(n), seed).level_of_each(level)
+        value_intervals = {x: at(1 - of_values)[:2] for x, at in joint.intervals_of_values.items()}
+        winner = winner_of(joint, two_sided, hypothesis, level, seed)
     probabilities = _order_probabilities(differences, joint.qualities, names, seed)
     if scale == "ratio":
         differences = tuple(

@@ -158,7 +158,7 @@ def _ordered_by_steps(
     varies &= np.triu(np.ones((m, m), bool), 1)
     n_draws = int(np.clip(_MOST_NUMBERS // m**2, _FEWEST_DRAWS, _DRAWS))
     draws = np.random.default_rng(seed).standard_normal((n_draws, m), np.float32)
-    draws @= square_root(covariance).T.astype(np.float32)
+    draws @= square_root(covariance).astype(np.float32)
     scale = 1 / np.sqrt(np.where(varies, squares, 1), dtype=np.float32)
     while (open_pairs := varies & ~ordered).any():
         largest = np.zeros(n_draws, np.float32)

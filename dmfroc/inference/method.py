@@ -189,7 +189,7 @@ def joint_normal_estimates(
     centred = -(squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()) / 2
     generator, m = np.random.default_rng(seed), len(values)
     n_draws = min(N_DRAWS, _NUMBERS_IN_JOINT_DRAWS // m)
-    drawn = values + generator.standard_normal((n_draws, m)) @ square_root(centred).T
+    drawn = values + generator.standard_normal((n_draws, m)) @ square_root(centred)
     qualities = drawn if hypothesis.greater_is_better else -drawn
     return JointEstimates(estimates, contrasts, qualities, covariance, intervals)
 

@@ -101,7 +101,7 @@ def largest_statistic(
         return LargestStatistic(np.empty(0), 0, two_sided)
     standardized = contrasts[varies] / np.sqrt(variances[varies])[:, None]
     # Seven digits of a draw are more than its quantiles have, and take half the time.
-    to_statistics = (square_root(covariance).T @ standardized.T).astype(np.float32)
+    to_statistics = (square_root(covariance) @ standardized.T).astype(np.float32)
     n_draws = int(np.clip(_NUMBERS // n_statistics, _FEWEST_DRAWS, _MOST_DRAWS))
     normal = _normal(seed, n_draws, len(covariance))
     at_once = max(_NUMBERS_AT_ONCE // n_statistics, 1)
@@ -121,9 +121,12 @@ def _normal(seed: int, n_draws: int, n: int) -> Float[np.ndarray, "draws n"]:
 
 
 def square_root(covariance: Covariance) -> Float[np.ndarray, "m m"]:
-    """Return A such that A A' is the covariance, which may be singular."""
+    """Return the symmetric A such that A A is the covariance, which may be singular.
+
+    It moves little with the covariance, as eigenvectors of equal eigenvalues do not.
+    """
     eigenvalues, vectors = np.linalg.eigh(covariance)
-    return vectors * np.sqrt(np.clip(eigenvalues, 0, None))
+    return vectors * np.sqrt(np.clip(eigenvalues, 0, None)) @ vectors.T
 
 
 def holm(p_values: Sequence[float]) -> Float[np.ndarray, " tests"]:

@@ -263,6 +263,8 @@ def cumulative_message(scores: Floats, names: Sequence[Hashable], source: Source
     if abs(np.max(scores[0]) / total - 1) > _EXACT:
         return None
     shares: Floats = np.asarray(scores, float) / total
+    if shares.min() < -_EXACT or shares.max() > 1 + _EXACT:
+        return None
     order = np.argsort(shares.mean(axis=0), kind="stable")
     shares = shares[:, order]
     if np.ptp(shares[:, -1]) > _EXACT or np.diff(shares, axis=1, prepend=0).min() < -_EXACT:

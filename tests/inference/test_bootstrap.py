@@ -150,3 +150,15 @@ def test_scores_without_ties_and_with_ties_are_one_kind_of_program():
     for scores in (distinct, np.round(distinct), distinct):
         found = estimate("gini", y, scores, method=dmfroc.Bootstrap(100))
         assert found.interval[0] < found.value < found.interval[1]
+
+
+def test_measures_of_folds_are_as_each_by_itself():
+    """Some depend on the class sizes and some do not, which asks for other draws."""
+    y, scores = normal_scores(1, 200, 3, 1.0)
+    options = {"folds": np.arange(200) % 4, "method": dmfroc.Bootstrap(100), "random_state": 0}
+    names = ["accuracy", "balanced_accuracy"]
+    together = dmfroc.evaluate(y, scores, measures=names, **options).estimates
+    for name in names:
+        alone = estimate(name, y, scores, **options)
+        assert together[name].interval == pytest.approx(alone.interval, abs=1e-12)
+        assert together[name].value == alone.value

@@ -55,3 +55,16 @@ def test_levels_and_p_values_agree():
     root = rng.normal(size=(5, 5))
     largest = largest_statistic(root @ root.T, pairwise_differences(5), 0)
     assert largest.adjusted(1 - largest.level_of_each(0.9)) == pytest.approx(0.1, abs=0.001)
+
+
+def test_levels_hardly_move_with_the_last_bits_of_the_covariance():
+    """Its eigenvectors do where eigenvalues are equal, as here of 15 independent blocks."""
+    generator = np.random.default_rng(3)
+    factor = generator.normal(size=(4, 4))
+    covariance = np.kron(np.eye(15), factor @ factor.T)
+    moved = covariance * (1 + 1e-14 * generator.normal(size=(60, 60)))
+    levels = [
+        largest_statistic(x, np.eye(60), 0).level_of_each(0.95)
+        for x in (covariance, (moved + moved.T) / 2)
+    ]
+    assert levels[0] == pytest.approx(levels[1], abs=1e-7)
