@@ -33,6 +33,7 @@ from rich.progress import track
 Setting = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 PROVENANCE = b"dmfroc_study"  # key in the metadata of the Parquet file
+ROUNDING = 1e-6  # of numbers that are computed again
 PACKAGES = ("dmfroc", "jax", "numpy", "scipy", "scikit-learn")
 
 
@@ -107,6 +108,29 @@ class Study:
             for setting, n, stop in zip(past["settings"], past["rows"], stops, strict=True)
         }
 
+    def changed_cells(self, n_cells: int) -> tuple[int, list[tuple[Setting, int]]]:
+        """Compute some stored cells anew, drawn at random.
+
+        Returns how many they were, and those that now have other numbers.
+        """
+        tables = self.stored()
+        settings = {_text(setting) for setting in self.settings}
+        cells = [
+            (text, int(r))
+            for text, table in tables.items()
+            if text in settings
+            for r in table["replication"].unique()
+        ]
+        order = np.random.default_rng().permutation(len(cells))[:n_cells]
+        changed = []
+        for text, r in track([cells[place] for place in order], f"{self.name}, anew"):
+            setting = json.loads(text)
+            *_, rows = _replicate(self.function, self.generator(setting, r), setting, r)
+            stored = tables[text]
+            if not _are_equal(stored[stored["replication"] == r], rows):
+                changed.append((setting, r))
+        return len(order), changed
+
     def _store(self, tables: Mapping[str, pd.DataFrame]) -> None:
         """Write all results with their provenance, and remove the lines."""
         past = provenance_of(self.path).get("versions", [])
@@ -174,6 +198,22 @@ class Study:
 
 def _text(setting: Setting) -> str:
     return json.dumps(setting, sort_keys=True, default=lambda array: array.tolist())
+
+
+def _are_equal(stored: pd.DataFrame, rows: Rows) -> bool:
+    """Tell whether stored rows have these numbers, but for errors of rounding."""
+    anew = pd.DataFrame(rows).reindex(columns=stored.columns)
+    if len(anew) != len(stored):
+        return False
+    for name in stored:
+        a, b = stored[name].to_numpy(), anew[name].to_numpy()
+        try:
+            same = np.isclose(a.astype(float), b.astype(float), ROUNDING, ROUNDING, equal_nan=True)
+        except (TypeError, ValueError):  # names
+            same = (a == b) | (pd.isna(a) & pd.isna(b))
+        if not same.all():
+            return False
+    return True
 
 
 def _replicate(

@@ -36,6 +36,13 @@ def arguments(description: str, *, is_study: bool = False, **more: str) -> argpa
     if is_study:
         parser.add_argument("--workers", type=int, help="worker processes; default: one per core")
         parser.add_argument("--replications", type=int, help="at most so many of each setting")
+        parser.add_argument(
+            "--check",
+            type=int,
+            metavar="N",
+            help="compute N stored cells anew, drawn at random; if they have the same numbers, all "
+            "count as of the present code",
+        )
     for name, text in more.items():
         parser.add_argument(f"--{name}", help=text)
     record()
@@ -44,12 +51,24 @@ def arguments(description: str, *, is_study: bool = False, **more: str) -> argpa
 
 _before: list[bool] = []  # of each study that was run, whether some of it had been stored before
 _computed: list[bool] = []  # and whether any of it was computed now
+_checked: list[int] = []  # how many of its stored cells were computed anew, and are the same
 
 
 def run_study(study: Study, options: argparse.Namespace) -> pd.DataFrame:
     """Run a study as the command line asks for; a quick one here, twice, leaving no file."""
     if options.replications is not None:
         study = replace(study, replications=min(options.replications, study.replications))
+    if options.check and not options.quick:
+        tables = study.stored().values()
+        if not tables:
+            raise SystemExit(f"{study.name} has no cells of this function: leave --check out")
+        fewest = min(table["replication"].nunique() for table in tables)
+        study = replace(study, replications=min(study.replications, fewest))
+        n, changed = study.changed_cells(options.check)
+        if changed:
+            print(f"{study.name}: {len(changed)} of {n} cells have changed: {changed}")
+        else:
+            _checked.append(n)
     if not options.quick:
         before, is_begun = provenance_of(study.path), bool(study.stored())
         table = study.run(options.workers)
@@ -137,7 +156,15 @@ def write_page(name: str, text: str, *, is_partial: bool = False) -> None:
 
     Of a page that is partial others were computed before.
     """
+    older = stamps().get(name, {})
+    if all_are_checked := len(_checked) == len(_before) > 0:
+        text += f"""
+Some of these numbers were stored before: {sum(_checked)} cells of them, drawn at random, were
+computed again by the present code, and are the same.
+"""
     write_text(DOCS / "experiments" / f"{name}.md", text)
-    if any(_computed) or not _before or name not in stamps():
-        stamp(name, ran, now(), older=stamps().get(name, {}) if is_partial or any(_before) else {})
+    if all_are_checked:
+        stamp(name, {*ran, *((path, f) for path in older for f in older[path])}, now(), older={})
+    elif any(_computed) or not _before or not older:
+        stamp(name, ran, now(), older=older if is_partial or any(_before) else {})
     print(f"wrote docs/experiments/{name}.md")

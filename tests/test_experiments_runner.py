@@ -67,3 +67,25 @@ def test_worker_processes_give_the_same_rows(tmp_path):
     found = [study(tmp_path / str(n), two_rows, [0, 5]).run(n) for n in (1, 2)]
     assert_frame_equal(*found)
     assert found[0]["side"].tolist() == 8 * ["a", "b"]
+
+
+def test_stored_cells_are_computed_again(tmp_path):
+    """A study whose code gives other numbers than before is found out; so is one row too few."""
+    assert study(tmp_path).changed_cells(3) == (0, [])
+    study(tmp_path).run(1)
+    assert study(tmp_path).changed_cells(100) == (8, [])
+    stored = study(tmp_path).stored()
+    for table in stored.values():
+        table.loc[table["replication"] == 2, "mean"] += 1e-3
+    study(tmp_path).path.with_suffix(".lines").touch()
+    study(tmp_path)._store(stored)
+    n, changed = study(tmp_path).changed_cells(100)
+    assert n == 8
+    assert sorted((setting["n"], r) for setting, r in changed) == [(5, 2), (50, 2)]
+
+    of_names = study(tmp_path / "names", two_rows, sizes=(0, 1), replications=1)
+    of_names.run(1)
+    assert of_names.changed_cells(9) == (2, [])
+    of_names.path.with_suffix(".lines").touch()
+    of_names._store({text: table[:1] for text, table in of_names.stored().items()})
+    assert len(of_names.changed_cells(9)[1]) == 2
