@@ -40,7 +40,7 @@ PAIR_SD, WITHIN_SD = 0.5, 0.2
 SAME_PERSON = 0.5  # correlation of a person's results in several pairs
 MEAN_LOG_ODDS = -2.0  # of being called one of the other classes, and not the true one
 N_MEAN = 4000  # studies behind the true values of tables
-BATCH = 40  # meta-analyses whose chains run side by side
+BATCH = 20  # meta-analyses whose chains run side by side
 N_CHAINS, N_DRAWS, N_WARMUP = 2, 500, 300
 LEVEL = 0.95
 COUNTS = ("tp", "fn", "fp", "tn")
@@ -285,8 +285,8 @@ def studies() -> dict[str, Study]:
     )
     return {
         "one": Study("meta_analysis", batch, one, replications=5, **common),
-        "several": Study("meta_analysis_thresholds", batch, several, replications=4, **common),
-        "pairs": Study("meta_analysis_pairs", batch, six, replications=3, **common),
+        "several": Study("meta_analysis_thresholds", batch, several, replications=2, **common),
+        "pairs": Study("meta_analysis_pairs", batch, six, replications=2, **common),
         "table": Study("meta_analysis_table", batch, of_table, replications=2, **common),
     }
 

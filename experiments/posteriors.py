@@ -269,14 +269,14 @@ def studies() -> dict[str, Study]:
     pairs = grid(n_classes=[3, 2], n=[300], gap=[0.0, 0.15])
     designs, anew = grid(design=list(PAIR_DESIGNS)), grid(design=["drawn anew"])
     return {
-        "chains": Study("posteriors", chains, few, replications=10, **common),
-        "ten": Study("posteriors_ten", chains, ten, replications=10, **common),
+        "chains": Study("posteriors", chains, few, replications=4, **common),
+        "ten": Study("posteriors_ten", chains, ten, replications=2, **common),
         "tables": Study("posteriors_tables", hard_labels, cells, replications=10, **common),
         "one_vs_rest": Study(
             "posteriors_one_vs_rest", one_vs_rest, skewed, replications=10, **common
         ),
-        "pairs": Study("posteriors_pairs", pair, pairs, replications=500, **common),
-        "differing": Study("hierarchical", fit_pairs, designs, replications=100, **common),
+        "pairs": Study("posteriors_pairs", pair, pairs, replications=200, **common),
+        "differing": Study("hierarchical", fit_pairs, designs, replications=50, **common),
         "anew": Study("hierarchical_anew", fit_pairs, anew, replications=30, **common),
     }
 

@@ -410,6 +410,12 @@ def counts_of(cells: pd.DataFrame) -> list:
     ]
 
 
+def how_many(cells: pd.DataFrame, shown: int) -> str:
+    """Say how many cells there are, and how many of them are shown."""
+    n = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+    return f"{n}; these are the {shown} that cover least." if len(cells) > shown else f"{n}."
+
+
 def page(cells: pd.DataFrame) -> str:
     n, most = int(cells["samples"].median()), int(cells["samples"].max())
     fewest = int(cells["samples"].min())
@@ -482,13 +488,13 @@ the right.
 
 ## What fails without a warning
 
-{len(untold)} cells; these are the {N_SHOWN} that cover least.
+{how_many(untold, N_SHOWN)}
 
 {table_of_cells(untold)}
 
 ## What covers less than {100 * LOWEST:.0f} %, with a warning
 
-{len(far)} cells; these are the {N_SHOWN // 2} that cover least.
+{how_many(far, N_SHOWN // 2)}
 
 {table_of_cells(far, N_SHOWN // 2)}
 
