@@ -100,8 +100,9 @@ def curves_of_cells(
 class BinnedRates(Statistic):
     """Rates of all pairs from counts: whole bins above each threshold, and a share of its own.
 
-    Pairs are ordered as in `dmfroc.multiclass.rates.reference_classes`. Places of thresholds are
-    numbers of bins below them, with the share of a bin as a fraction.
+    Pairs are those of all columns or of the last ones, ordered as in
+    `dmfroc.multiclass.rates.reference_classes`. Places of thresholds are numbers of bins below
+    them, with the share of a bin as a fraction.
     """
 
     shape: tuple[int, int, int]  # columns, bins, classes; all of classes that occur
@@ -118,7 +119,7 @@ class BinnedRates(Statistic):
     def count(self, weights: PerCell, xp: Any) -> RateTable:
         cells = weights.reshape(self.shape)
         counts = np.empty((*self.counted.shape, self.places.shape[-1]))
-        for i, of_column in enumerate(cells):
+        for i, of_column in enumerate(cells[-len(counts) :]):
             place, below = self._places(i)
             counts[i] = above_each(of_column).take(place) + (1 - below) * of_column.take(place)
         totals = cells[0].sum(axis=0)
@@ -126,13 +127,14 @@ class BinnedRates(Statistic):
         return RateTable(counts, totals, self.counted, self.cell_weights, self.shrinkage)
 
     def pull_back(self, weights: PerCell, table: RateTable, derivatives: RateTable) -> PerCell:
-        gradient = np.empty(self.shape)
-        for i, d_counts in enumerate(derivatives.counts):
+        gradient = np.zeros(self.shape)
+        own = gradient[-len(self.counted) :]
+        for i, (of_column, d_counts) in enumerate(zip(own, derivatives.counts, strict=True)):
             place, below = self._places(i)
             at, cut = (
-                np.bincount(place.ravel(), x.ravel(), gradient[i].size).reshape(self.shape[1:])
+                np.bincount(place.ravel(), x.ravel(), of_column.size).reshape(self.shape[1:])
                 for x in (d_counts, below * d_counts)
             )
-            gradient[i] = np.cumsum(at, axis=0) - cut
+            of_column[:] = np.cumsum(at, axis=0) - cut
         gradient[0] += derivatives.totals
         return gradient.ravel()

@@ -330,8 +330,13 @@ def rates_of_counts(
     as often as the class has rows for each one drawn.
     """
     statistic = bound.rates(options)[0]
-    if len(bound.present) == 2:  # they have one curve
-        statistic = replace(statistic, cell_weights=np.ones((1, 2, 1)))
+    if len(bound.present) == 2:  # they have one curve, that of the second column
+        statistic = replace(
+            statistic,
+            counted=statistic.counted[1:],
+            places=statistic.places[1:],
+            cell_weights=np.ones((1, 2, 1)),
+        )
     weights = bound.cells.ravel()
     table = statistic.count(weights, np)
     values, pull_back = value_and_pull_back(rates_at_thresholds(1), table)

@@ -245,6 +245,9 @@ from ..inference.evidence import (
     FactsInMemory as FactsInMemory,
 )
 from ..inference.evidence import (
+    JointFacts as JointFacts,
+)
+from ..inference.evidence import (
     PartOf as PartOf,
 )
 from ..inference.evidence import (
@@ -354,6 +357,9 @@ from ..inference.random_effects import (
 )
 from ..inference.random_effects import (
     on_line as on_line,
+)
+from ..inference.remarks import (
+    warnings_of as warnings_of,
 )
 from ..inference.reweighted import (
     Slopes as Slopes,

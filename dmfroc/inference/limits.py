@@ -304,7 +304,8 @@ def limits_of_sum(
 ) -> Limits:
     """Return the limits of a sum of multiples of values, each with unseen units of its own.
 
-    A difference has errors of either side, half an observation each.
+    A difference has errors of either side, half an observation each. Two classifiers on the same
+    rows enter as their difference (`joint_facts`): a row errs for both at once.
     """
     n, is_difference = len(stratum), any(p.coefficient < 0 for p in parts)
     influences, unseen, chosen = np.zeros(n), NOBODY, []

@@ -78,16 +78,18 @@ class Options:
     ) -> tuple[Options, dict[str, Any]]:
         """Return the options, and what comes with the rows, of all arguments of a function.
 
-        ``remedy`` is the call to make if there are arguments that it does not know.
+        What a function has no parameter for was not given. ``remedy`` is the call to make if there
+        are arguments that it does not know.
         """
         if surplus := call.get("surplus"):
             raise TypeError(
                 f"{function.__name__}() has {len(surplus)} too many arguments without a name, "
                 f"first {found(surplus[0])}: {remedy}"
             )
-        check_options(function, call["others"], remedy)
+        check_options(function, call.get("others", {}), remedy)
         own = {name: call[name] for name in (*_OF_DESIGN, "level") if name in call}
-        return cls(**own, seed=call["random_state"]), {name: call[name] for name in _OF_ROWS}
+        options = cls(**own, seed=call.get("random_state"))
+        return options, {name: call.get(name) for name in _OF_ROWS}
 
     def __post_init__(self) -> None:
         vars(self).update(
