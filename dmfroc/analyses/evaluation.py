@@ -349,4 +349,4 @@ def _left_out(chosen: list[Measure], predictions: Predictions, has_scores: bool)
     first = shortened(sorted(reasons.pop(reason), key=len))
     others = shortened([name for names in reasons.values() for name in names])
     others = f"; others do not apply: {others}" if others else ""
-    return (f"all leaves out {first}: each {reason}{others}",)
+    return (f"measures='all' leaves out {first}: each {reason}{others}",)

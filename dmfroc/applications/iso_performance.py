@@ -7,19 +7,19 @@ columns, its column counts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 import numpy as np
-from jaxtyping import Shaped
+from jaxtyping import Float, Shaped
 
 from dmfroc import Predictions
 from dmfroc.curves import OperatingPoints
 from dmfroc.extend import (
     AttributeTables,
     Direction,
-    PerThreshold,
     RandomState,
     as_predictions,
     choice,
@@ -97,7 +97,7 @@ class OptimalOperatingPoints(AttributeTables):
     expected_utility: float
 
     @property
-    def thresholds(self) -> PerThreshold:
+    def thresholds(self) -> Float[np.ndarray, " m"]:
         """The optimal thresholds, that of the fewest positive predictions first."""
         return np.array([point.threshold for point in self.points])
 
@@ -127,58 +127,70 @@ class OptimalOperatingPoints(AttributeTables):
         return float(thresholds[0 if tie_break == "highest" else -1])
 
 
-class Economy(NamedTuple):
-    """What an error is worth: the assumed prevalence, and costs."""
+class Economy:
+    """What an error is worth: assumed prevalence and costs, as gains of the sample's counts."""
 
-    share: float  # of the positives
-    unit: float  # the larger cost, in which both are: they may be near the ends of floats' range
-    cost_fp: float
-    cost_fn: float
-
-    @classmethod
-    def of(
-        cls, points: OperatingPoints, prevalence: Any, cost_fp: float | int, cost_fn: float | int
-    ) -> Economy:
-        """Check what was given; by default the prevalence is that of the sample."""
-        share = points.prevalence if prevalence is None else number("prevalence", prevalence)
-        if prevalence is not None and not 0 < share < 1:
-            raise ValueError(
-                f"prevalence must lie strictly between 0 and 1, but it is {prevalence}; for class "
-                "totals P and N pass P / (P + N)"
-            )
+    def __init__(
+        self,
+        points: OperatingPoints,
+        prevalence: float | None,
+        cost_fp: float | int,
+        cost_fn: float | int,
+    ) -> None:
+        if prevalence is not None:
+            given, prevalence = prevalence, number("prevalence", prevalence)
+            if not 0 < prevalence < 1:
+                raise ValueError(
+                    f"prevalence must lie strictly between 0 and 1, but it is {given}; for class "
+                    "totals P and N pass P / (P + N)"
+                )
         cost_fp, cost_fn = nonnegative("cost_fp", cost_fp), nonnegative("cost_fn", cost_fn)
-        unit = max(cost_fp, cost_fn)
-        if unit == 0:
+        if cost_fp == 0 and cost_fn == 0:
             raise ValueError("cost_fp and cost_fn are both 0: then every threshold is optimal")
-        return cls(share, unit, cost_fp / unit, cost_fn / unit)
+        self._points = points
+        self._total = points.total
+        # Each observation counts as one unless a prevalence is assumed: exact for whole numbers
+        self._weight_of_positive = self._weight_of_negative = 1.0
+        if prevalence is not None:
+            self._weight_of_positive = prevalence * self._total / points.positives
+            self._weight_of_negative = (1 - prevalence) * self._total / points.negatives
+        # Costs near the ends of the range of floats, divided by a power of two: exact
+        self._exponent = math.frexp(max(cost_fp, cost_fn))[1]
+        self.gain_tp = math.ldexp(cost_fn, -self._exponent) * self._weight_of_positive
+        self.loss_fp = math.ldexp(cost_fp, -self._exponent) * self._weight_of_negative
 
-    def costs(self, points: OperatingPoints) -> PerThreshold:
-        """Return the expected cost of one prediction at each threshold, in units."""
-        of_alarms = (1 - self.share) * self.cost_fp * points.false_positive_rate
-        return of_alarms + self.share * self.cost_fn * points.false_negative_rate
+    def point(self, index: int, threshold: float) -> OperatingPoint:
+        """Describe a point of the curve."""
+        points = self._points
+        hits, alarms = float(points.true_positives[index]), float(points.false_positives[index])
+        misses, rejections = points.positives - hits, points.negatives - alarms
+        predicted = self._weight_of_positive * hits + self._weight_of_negative * alarms
+        right = self._weight_of_positive * hits + self._weight_of_negative * rejections
+        cost = self.loss_fp * alarms + self.gain_tp * misses
+        return OperatingPoint(
+            threshold=threshold,
+            fpr=alarms / points.negatives,
+            tpr=hits / points.positives,
+            bias=predicted / self._total,
+            accuracy=right / self._total,
+            expected_cost=math.ldexp(cost / self._total, self._exponent),
+            direction=points.direction,
+        )
 
-    def described(self, points: OperatingPoints) -> tuple[OperatingPoint, ...]:
-        """Describe points of the curve."""
-        fpr, tpr = points.false_positive_rate, points.true_positive_rate
-        hits, alarms = self.share * tpr, (1 - self.share) * fpr
-        right = hits + (1 - self.share) * (1 - fpr)
-        cost = self.unit * self.costs(points)
-        rows = [points.thresholds, fpr, tpr, hits + alarms, right, cost]
-        fields: Any = ([*row, points.direction] for row in np.stack(rows).T.tolist())
-        return tuple(OperatingPoint(*x) for x in fields)
-
-    def optima(self, points: OperatingPoints) -> OptimalOperatingPoints:
-        """Find the points of least cost."""
-        costs, share = self.costs(points), points.prevalence
-        of_alarm, of_miss = (1 - self.share) * self.cost_fp, self.share * self.cost_fn
-        best = np.flatnonzero(costs <= costs.min() + 1e-12 * (of_alarm + of_miss))
-        in_sample = of_alarm / (1 - share)  # a rate of 1 is this share of the sample
+    def optima(self) -> OptimalOperatingPoints:
+        """Find the points of greatest gain."""
+        points = self._points
+        gains = self.gain_tp * points.true_positives - self.loss_fp * points.false_positives
+        largest_gain = self.gain_tp * points.positives
+        largest_loss = self.loss_fp * points.negatives
+        best = np.flatnonzero(gains >= gains.max() - 1e-12 * (largest_gain + largest_loss))
+        thresholds = points.thresholds.tolist()
         return OptimalOperatingPoints(
-            points=self.described(points.at(best)),
+            points=tuple(self.point(index, thresholds[index]) for index in best.tolist()),
             midpoints=tuple(_midpoint(points, index) for index in best.tolist()),
-            slope=of_alarm / of_miss if of_miss else np.inf,
-            lift_slope=points.total * in_sample / (of_miss / share + in_sample),
-            expected_utility=self.unit * float(costs[0] - costs.min()),
+            slope=largest_loss / largest_gain if largest_gain else np.inf,
+            lift_slope=self._total * self.loss_fp / (self.gain_tp + self.loss_fp),
+            expected_utility=math.ldexp(gains.max() / self._total, self._exponent),
         )
 
 
@@ -200,6 +212,20 @@ def _midpoint(points: OperatingPoints, index: int) -> float:
     beyond = float(points.thresholds[index + 1])
     middle = beyond + (own - beyond) / 2
     return middle if middle != beyond else own  # nothing lies between neighbouring floats
+
+
+def _check_order(y_score: Any, labels: Any, pos_label: Any) -> None:
+    """Refuse labels that may be meant to choose the positive class, but would name the columns."""
+    if labels is None or pos_label is not None or np.ndim(y_score) < 2:
+        return
+    order = list(labels)
+    if not hasattr(y_score, "columns") and len(order) == 2 and order != sorted(order):
+        raise ValueError(
+            f"labels={order!r} says that the first column of y_score is that of class "
+            f"{order[0]!r}. Give pos_label= to choose the positive class. It is "
+            f"pos_label={order[1]!r} if the columns are in that order; otherwise give labels= in "
+            "the columns' order too"
+        )
 
 
 def operating_point(
@@ -264,8 +290,7 @@ def operating_point(
     with np.errstate(over="ignore"):  # beyond all scores
         rounded = falling.dtype.type(-points.sign * threshold)
     index = int(np.searchsorted(falling, rounded, side="right")) - 1
-    point = replace(points.at(np.array([index])), thresholds=np.array([threshold]))
-    return Economy.of(points, prevalence, cost_fp, cost_fn).described(point)[0]
+    return Economy(points, prevalence, cost_fp, cost_fn).point(index, threshold)
 
 
 def optimal_operating_points(
@@ -345,25 +370,14 @@ def optimal_operating_points(
     points = binary_points(
         _two_classes(y_true, y_score, labels, sample_weight, pos_label, direction)
     )
-    return Economy.of(points, prevalence, cost_fp, cost_fn).optima(points)
+    return Economy(points, prevalence, cost_fp, cost_fn).optima()
 
 
 def _two_classes(
     y_true: Any, y_score: Any, labels: Any, sample_weight: Any, pos_label: Any, direction: Any
 ) -> Predictions:
-    """Return the predictions that the user hands in.
-
-    Refused are labels that may be meant to choose the positive class, but would name the columns.
-    """
-    is_clear = labels is None or pos_label is not None or np.ndim(y_score) < 2
-    order = [] if is_clear or hasattr(y_score, "columns") else list(labels)
-    if len(order) == 2 and order != sorted(order):
-        raise ValueError(
-            f"labels={order!r} says that the first column of y_score is that of class "
-            f"{order[0]!r}. Give pos_label= to choose the positive class. It is "
-            f"pos_label={order[1]!r} if the columns are in that order; otherwise give labels= in "
-            "the columns' order too"
-        )
+    """Return the predictions that the user hands in."""
+    _check_order(y_score, labels, pos_label)
     given: Any = {"pos_label": pos_label, "direction": direction, "sample_weight": sample_weight}
     return as_predictions(y_true, y_score, labels=labels, **given)
 
@@ -506,12 +520,9 @@ def randomized_threshold(
     rates = {"fpr": hull.false_positive_rate, "tpr": hull.true_positive_rate}
     rates["bias"] = hull.prevalence * rates["tpr"] + (1 - hull.prevalence) * rates["fpr"]
     rates["bias"][-1] = 1.0  # where rounding would leave a target of 1 out of reach
-    first, after = (int(np.searchsorted(rates[name], target, side)) for side in ("left", "right"))
-    # The vertices around the target; where vertices meet it, the first or last of these
-    strict = lenient = first if name == "tpr" else after - 1
+    strict, lenient = _segment(rates[name], target, lowest=name == "tpr")
     probability = 0.0
-    if first == after:  # it is between two vertices
-        strict, lenient = first - 1, first
+    if lenient > strict:
         start, end = rates[name][[strict, lenient]]
         probability = (target - start) / (end - start)
     expected: dict[str, Any] = {
@@ -521,6 +532,14 @@ def randomized_threshold(
     high, low = hull.thresholds[[strict, lenient]].tolist()
     expected |= {"is_turned": predictions.is_turned, "direction": points.direction}
     return RandomizedThreshold(predictions.labels, high, low, float(probability), **expected)
+
+
+def _segment(rates: Float[np.ndarray, " v"], target: float, *, lowest: bool) -> tuple[int, int]:
+    """Return the vertices around a target; where vertices meet it, the first or last of these."""
+    first, after = (int(np.searchsorted(rates, target, side)) for side in ("left", "right"))
+    if first == after:  # it is between two vertices
+        return first - 1, first
+    return (first, first) if lowest else (after - 1, after - 1)
 
 
 def skew_sensitive_accuracy(tpr: Any, fpr: Any, *, c: Any, prevalence: Any) -> Any:

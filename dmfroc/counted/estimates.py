@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, count
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -45,6 +45,7 @@ from dmfroc.results.estimate import Estimate
 _ROWS_OF_CLASS = 1 << 13  # whose spread is known to one per cent
 
 
+@runtime_checkable
 class Counted(Protocol):
     """A sample whose scores are counted: a scan, or what an accumulator has seen."""
 

@@ -156,6 +156,11 @@ def class_scores(
             names = None if names in ([None], [""]) else names
         columns = [x.values for x in read]
     if len(columns):
+        if len(columns) == n != len(columns[0]) > 1:
+            raise ValueError(
+                f"{source.scores} has a column for each of the {n} rows of {source.true}: pass "
+                f"{source.scores}.T, with a row for each"
+            )
         check_length(source.scores, len(columns[0]), n, source)
     if len(columns) == 1:
         name = None if names is None else names[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral
 from typing import Any
 
@@ -26,6 +26,8 @@ def check_estimator(estimator: Any) -> None:
         raise TypeError(
             "estimator must be one classifier of scikit-learn's kind, with a method fit, but it is "
             + (f"a class: pass {estimator.__name__}()" if is_class else f"a {kind}")
+            + ": compare the scores of several by dmfroc.compare(y, scores, folds=)"
+            * isinstance(estimator, Mapping)
         )
 
 

@@ -78,7 +78,7 @@ class MulticlassROCDisplay(CurveDisplay):
     >>> scores = rng.normal(size=(300, 3)) + 1.5 * np.eye(3)[y]
     >>> display = MulticlassROCDisplay.from_predictions(y, scores, name="noisy")
     >>> display.line_.get_label()
-    'noisy: AUC 0.836 (95 % jackknife interval 0.805 to 0.863)'
+    'noisy: DMF-AUC 0.836 (95 % jackknife interval 0.805 to 0.863)'
     """
 
     band_: PolyCollection | None
@@ -358,14 +358,14 @@ class MulticlassROCDisplay(CurveDisplay):
 
     def _label(self, label: Any, name: str | None) -> str:
         """Return the legend's text: name, area, interval, and how the interval was obtained."""
-        estimate = self.estimate
+        estimate, title = self.estimate, "AUC" if len(self.curve.pairs) == 1 else "DMF-AUC"
         if estimate is None:
-            area = f"AUC {rate_texts([self.curve.auc], 3)[0]}"
+            area = f"{title} {rate_texts([self.curve.auc], 3)[0]}"
         else:
             varies = estimate.standard_error > _NO_VARIATION
             digits = max(3, decimals(estimate.standard_error) - 1) if varies else 3
             value, low, high = rate_texts([estimate.value, *estimate.interval], digits)
             # Without variation the interval is not the jackknife's, see `estimate`.
             interval = f"{estimate.method if varies else 'exact'} interval {low} to {high}"
-            area = f"AUC {value} ({100 * estimate.level:g} % {interval})"
+            area = f"{title} {value} ({100 * estimate.level:g} % {interval})"
         return area if name is None else legend_text(f"{name}: {area}")

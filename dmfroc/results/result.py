@@ -44,7 +44,13 @@ _NEEDED = (
 )
 _RENDERERS: dict[str, Callable[..., Any]] = {}
 _N_PRINTED, _N_STACKED = 10, 20  # rows of a curve, and of those of all names, in print
-_TITLES = {"auc": "AUC", "fpr": "FPR", "tpr": "TPR", "n_iter": "iterations"}  # of attributes
+_TITLES = {
+    "at_least": "least rate asked for",
+    "auc": "AUC",
+    "fpr": "FPR",
+    "tpr": "TPR",
+    "n_iter": "iterations",
+}  # of attributes
 
 
 def renders[F: Callable[..., Any]](*names: str) -> Callable[[F], F]:
@@ -470,6 +476,10 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
         if self.level is None:
             return []
         return [f"Intervals hold for all {len(self)} classes at once with {as_percent(self.level)}"]
+
+    def foot(self) -> list[str]:
+        """Return what stands below the tables, and for which names."""
+        return list(attributed({str(name): one.foot() for name, one in self.items()}))
 
     @property
     def warnings(self) -> tuple[str, ...]:

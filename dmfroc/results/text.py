@@ -139,15 +139,15 @@ def format_probability(probability: float) -> str:
 def format_p_value(p_value: float) -> str:
     """Return a p-value with two digits, neither rounded to 1 nor with an exponent beyond -300.
 
-    >>> format_p_value(0.0), format_p_value(0.01234), format_p_value(0.998), format_p_value(1.0)
-    ('<1e-300', '0.012', '>0.99', '1')
+    >>> format_p_value(0.0), format_p_value(0.0301), format_p_value(0.998), format_p_value(1.0)
+    ('<1e-300', '0.030', '>0.99', '1')
     """
     if math.isnan(p_value):
         return "undefined"
     if p_value < _SMALLEST_P_VALUE:
         return f"<{_SMALLEST_P_VALUE:g}"
-    text = f"{p_value:.2g}"
-    return ">0.99" if text == "1" and p_value < 1 else text
+    text = f"{p_value:#.2g}"
+    return "1" if p_value == 1 else ">0.99" if text == "1.0" else text
 
 
 def as_percent(share: float) -> str:

@@ -623,7 +623,7 @@ def test_all_measures_say_which_are_left_out():
         ({"y_pred": Y > 1}, "hand_till", "needs scores"),
     ):
         found = dmfroc.evaluate(Y > 0, **given, measures="all")
-        [told] = [x for x in found.warnings if x.startswith("all leaves out ")]
+        [told] = [x for x in found.warnings if x.startswith("measures='all' leaves out ")]
         assert why in told
         assert "\n" not in told
         assert found.as_json()["warnings"][-1] == told

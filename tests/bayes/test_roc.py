@@ -311,7 +311,7 @@ def test_pictures_of_a_posterior(sample):
     assert (band.level, wide.level, wide.method) == (0.5, 0.95, "bayes")
     display = found.plot(ax=Figure().subplots(), plot_pairs=True, name="noisy")
     label = display.line_.get_label()
-    assert label.startswith(f"noisy: AUC {found.value:.3f} (95 % bayes interval")
+    assert label.startswith(f"noisy: DMF-AUC {found.value:.3f} (95 % bayes interval")
     assert len(display.pairs_.get_paths()) == 12
     assert display.band_ is not None
     assert found.plot(ax=Figure().subplots(), plot_band=False).band_ is None

@@ -114,7 +114,7 @@ def test_from_estimator_is_from_predictions(estimator, method):
     expected = multiclass_roc(classes, scores, labels=["ant", "bee", "lion"])
     assert np.array_equal(display.curve.fpr, expected.fpr)
     assert np.array_equal(display.curve.tpr, expected.tpr)
-    assert display.line_.get_label().startswith(f"{type(estimator).__name__}: AUC 0.")
+    assert display.line_.get_label().startswith(f"{type(estimator).__name__}: DMF-AUC 0.")
 
 
 def test_from_estimator_with_two_classes_and_options(ax):
@@ -280,35 +280,45 @@ def test_legend_names_classifier_area_interval_and_method(computed, ax):
     computed.plot(ax)
     low, high = AREA.interval
     assert legend_texts(ax) == [
-        f"forest: AUC {AREA.value:.3f} (95 % jackknife interval {low:.3f} to {high:.3f})",
+        f"forest: DMF-AUC {AREA.value:.3f} (95 % jackknife interval {low:.3f} to {high:.3f})",
         "chance: AUC 0.5",
     ]
 
 
 def test_name_of_the_drawing_takes_precedence_for_that_drawing_only(computed, ax):
-    assert computed.plot(ax, name="other").line_.get_label().startswith("other: AUC")
-    assert computed.plot(ax).line_.get_label().startswith("forest: AUC")
+    assert computed.plot(ax, name="other").line_.get_label().startswith("other: DMF-AUC")
+    assert computed.plot(ax).line_.get_label().startswith("forest: DMF-AUC")
 
 
 def test_legend_without_name_or_interval(computed, ax):
     curve = computed.curve
-    assert MulticlassROCDisplay(curve).plot(ax).line_.get_label() == f"AUC {curve.auc:.3f}"
+    assert MulticlassROCDisplay(curve).plot(ax).line_.get_label() == f"DMF-AUC {curve.auc:.3f}"
 
 
 @pytest.mark.parametrize(
     ("value", "error", "interval", "expected"),
     [
-        (0.9124, 0.01, (0.8871, 0.9313), "AUC 0.912 (95 % jackknife interval 0.887 to 0.931)"),
+        (0.9124, 0.01, (0.8871, 0.9313), "DMF-AUC 0.912 (95 % jackknife interval 0.887 to 0.931)"),
         (
             0.9124,
             0.00012,
             (0.9121, 0.9127),
-            "AUC 0.9124 (95 % jackknife interval 0.9121 to 0.9127)",
+            "DMF-AUC 0.9124 (95 % jackknife interval 0.9121 to 0.9127)",
         ),
-        (0.9997, 0.004, (0.99, 0.99998), "AUC >0.999 (95 % jackknife interval 0.990 to >0.999)"),
-        (0.0002, 0.004, (0.00001, 0.01), "AUC <0.001 (95 % jackknife interval <0.001 to 0.010)"),
-        (1 - 1e-13, 1e-14, (0.95, 1.0), "AUC 1.000 (95 % exact interval 0.950 to 1.000)"),
-        (0.5, 0.0, (0.4, 0.6), "AUC 0.500 (95 % exact interval 0.400 to 0.600)"),
+        (
+            0.9997,
+            0.004,
+            (0.99, 0.99998),
+            "DMF-AUC >0.999 (95 % jackknife interval 0.990 to >0.999)",
+        ),
+        (
+            0.0002,
+            0.004,
+            (0.00001, 0.01),
+            "DMF-AUC <0.001 (95 % jackknife interval <0.001 to 0.010)",
+        ),
+        (1 - 1e-13, 1e-14, (0.95, 1.0), "DMF-AUC 1.000 (95 % exact interval 0.950 to 1.000)"),
+        (0.5, 0.0, (0.4, 0.6), "DMF-AUC 0.500 (95 % exact interval 0.400 to 0.600)"),
     ],
 )
 def test_only_certainty_reads_as_certainty(computed, ax, value, error, interval, expected):

@@ -18,6 +18,7 @@ from dmfroc.measures.statistics.layout import row_slices
 from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # as which 0 counts in the log loss
+_ROUNDED = 0.005  # by which each probability of a row may be off: two digits
 _ALONE = 1e-9  # of the pairs of rows in a bin, as rounding leaves of one row
 _SUM_TOLERANCE = 1e-3  # by which probabilities of a row, rounded as in a file, may miss one
 
@@ -197,8 +198,11 @@ def wrong_probabilities(probabilities: Scores, source: Source = IN_MEMORY) -> st
 
 def probabilities_message(example: str, found: Scores) -> str:
     """Return the end of a sentence that says what was found instead of probabilities."""
+    off = np.abs(found.sum(axis=1) - 1).max()
+    are_rounded = found.min() >= 0 and off <= _ROUNDED * found.shape[1]
+    remedy = "divide each row by its sum, if these are rounded; else " * bool(are_rounded)
     return (
-        f"needs probabilities, rows of numbers in [0, 1] that sum to one, but {example}: "
+        f"needs probabilities, rows of numbers in [0, 1] that sum to one, but {example}: {remedy}"
         f"{remedy_of_percent(found)}calibrate the scores first (logits: take their softmax), or "
         "take a measure of their ranks"
     )
