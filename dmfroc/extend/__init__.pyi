@@ -245,9 +245,6 @@ from ..inference.evidence import (
     FactsInMemory as FactsInMemory,
 )
 from ..inference.evidence import (
-    JointFacts as JointFacts,
-)
-from ..inference.evidence import (
     PartOf as PartOf,
 )
 from ..inference.evidence import (

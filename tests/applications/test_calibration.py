@@ -119,8 +119,8 @@ def test_the_least_p_value_of_draws_is_printed_as_a_bound_and_no_zero_has_a_sign
     )
     text = str(tests)
     assert sum(t.p_value == 1 / 200 for t in tests.tests.values()) >= 1
-    assert text.count("<= 0.005 (199 draws)") == text.count("draws)")
-    assert "<= 0.005 (199 draws)" in text
+    assert text.count("<= 0.0050 (199 draws)") == text.count("draws)")
+    assert "<= 0.0050 (199 draws)" in text
     assert rounded(-1e-9, 0.01) == "0.0000"
     assert rounded(-0.2, 0.01) == "-0.2000"
 

@@ -592,7 +592,7 @@ def test_decisions_alone_are_explained_by_cases_that_are_known():
 
 
 def test_tiny_p_values_have_no_exponents_in_sentences():
-    assert [p_text(p) for p in (1e-9, 0.001, 0.0123)] == ["p < 0.001", "p = 0.001", "p = 0.012"]
+    assert [p_text(p) for p in (1e-9, 0.001, 0.0123)] == ["p < 0.001", "p = 0.0010", "p = 0.012"]
 
 
 def test_a_limit_is_open_on_its_other_side():

@@ -198,9 +198,9 @@ def wrong_probabilities(probabilities: Scores, source: Source = IN_MEMORY) -> st
 
 def probabilities_message(example: str, found: Scores) -> str:
     """Return the end of a sentence that says what was found instead of probabilities."""
-    off = np.abs(found.sum(axis=1) - 1).max()
-    are_rounded = found.min() >= 0 and off <= _ROUNDED * found.shape[1]
-    remedy = "divide each row by its sum, if these are rounded; else " * bool(are_rounded)
+    off, remedy = _ROUNDED * found.shape[1], ""
+    if found.min() >= 0 and found.max() <= 1 and np.abs(found.sum(axis=1) - 1).max() <= off:
+        remedy = "divide each row by its sum, if these are rounded; else "
     return (
         f"needs probabilities, rows of numbers in [0, 1] that sum to one, but {example}: {remedy}"
         f"{remedy_of_percent(found)}calibrate the scores first (logits: take their softmax), or "
