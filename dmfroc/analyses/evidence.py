@@ -265,7 +265,7 @@ class JudgedEvidence(_RowsInMemory):
             lambda_=weight * (1 - n_verified / n),
             n_verified=n_verified,
             n_rows=n,
-            effective_labels=float(n_verified * gain**2),
+            effective_labels=n_verified * gain**2,
             verified_value=verified.value,
             verified_error=(verified.moments if len(self.n_labels) == 1 else alone).standard_error,
             judge_value=of_judge[0].value if of_judge else math.nan,

@@ -315,10 +315,12 @@ def judge_table(values: Iterable[tuple[str, JudgedLabels | None]]) -> Table:
     columns = [
         Column("name", "of", [name for name, _ in judged], "name"),
         Column("lambda", "lambda", [x.lambda_ for x in of]),
+        Column("n_verified", "verified", [x.n_verified for x in of], "count"),
+        Column(
+            "effective_labels", "effective labels", [round(x.effective_labels) for x in of], "count"
+        ),
         *attribute_columns(
-            [replace(x, effective_labels=round(x.effective_labels)) for x in of],
-            ("n_verified", "verified", "count"),
-            ("effective_labels", "effective labels", "count"),
+            of,
             ("verified_value", "verified rows only", "number"),
             ("verified_error", "std. error", "error"),
             ("judge_value", "judge only", "number"),
