@@ -185,7 +185,7 @@ def test_pictures_have_the_level_and_the_weights(folder, tmp_path, command):
         area = dmfroc.measures.dmf_auc("prevalence")
         expected = dmfroc.estimate(area, table["tree"], table[SCORES], level=0.5)
         low, high = expected.interval
-        text = f"{file.stem}: AUC {expected.value:.3f} (50 % jackknife interval {low:.3f} to"
+        text = f"{file.stem}: DMF-AUC {expected.value:.3f} (50 % jackknife interval {low:.3f} to"
         assert any(x.startswith(text) and f"{high:.3f}" in x for x in texts_of(picture))
     assert json.loads(out)["level"] == 0.5
 
