@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 
 from dmfroc._kit.arrays import Covariance
 from dmfroc._kit.options import check_level
+from dmfroc._kit.text import in_percent
 from dmfroc.analyses.ranks import Ranks, ranks_of
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.selection import Winner, may_be_best
@@ -24,7 +25,6 @@ from dmfroc.results.difference import ContrastScale, Difference, differences_tab
 from dmfroc.results.estimate import Estimate, NamedEstimates, judge_table
 from dmfroc.results.result import attributed, renderer, sample_attributes
 from dmfroc.results.table import Column, Name, Table, rounded
-from dmfroc.results.text import as_percent
 
 _MOST_ORDERS = 10  # in tables
 _MOST_APART = 20  # names of those for which rules differ
@@ -238,7 +238,7 @@ class Comparison(NamedEstimates):
     def kind_of_interval(self) -> str:
         """What the intervals of the differences are, for the head of a column."""
         kind = "interval" if self.hypothesis.is_two_sided else "limit"
-        return f"{'simultaneous ' if self.simultaneous else ''}{as_percent(self.level)} {kind}"
+        return f"{'simultaneous ' if self.simultaneous else ''}{in_percent(self.level)} {kind}"
 
     @property
     def tested(self) -> str:
@@ -331,7 +331,7 @@ class Comparison(NamedEstimates):
 
     def _classifiers(self) -> list[Column]:
         """Return the columns of the classifiers, in their order."""
-        interval = f"{as_percent(self.level)} interval"
+        interval = f"{in_percent(self.level)} interval"
         estimates, best = self.estimates.values(), self.best_set()
         may_be_best = "may be best" if len(estimates) > 2 else ""
         of_best = [Name(x in best, "yes" if x in best else "no") for x in self.estimates]
@@ -448,7 +448,7 @@ class Comparison(NamedEstimates):
             return lines
         error = self.estimates[self.winner.name].standard_error
         low, high = (rounded(end, error) for end in self.winner.interval)
-        percent = as_percent(self.level)
+        percent = in_percent(self.level)
         return [
             *lines,
             f"best in this sample: {self.winner.name}, {percent} interval adjusted for its "

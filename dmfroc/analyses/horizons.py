@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtri
 
+from dmfroc._kit.text import in_percent
 from dmfroc.inference.evidence import FactsInMemory, joint_facts
 from dmfroc.inference.hypothesis import Hypothesis, contrast_of_limits
 from dmfroc.inference.influences import moments_of_sums
@@ -23,7 +24,7 @@ from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate, names_shown, remarked
 from dmfroc.results.result import Result, ResultsByName, attributed
 from dmfroc.results.table import Column, Name, Table
-from dmfroc.results.text import as_percent, common
+from dmfroc.results.text import common
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,7 +90,7 @@ class HorizonCurves(Result):
 
     def tables(self) -> list[Table]:
         """Return the values and differences at all horizons, and their means over time."""
-        shown, percent = self.shown, f"{as_percent(self.level)} interval"
+        shown, percent = self.shown, f"{in_percent(self.level)} interval"
         points, names = sum(shown.points.values(), ()), shown.titles
         ends = np.concatenate([self.simultaneous[x] for x in shown.points]).tolist()
         bands = [(*x, point.standard_error) for x, point in zip(ends, points, strict=True)]

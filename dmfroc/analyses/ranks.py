@@ -9,11 +9,11 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from dmfroc._kit.arrays import Covariance
+from dmfroc._kit.text import in_percent
 from dmfroc.inference.simultaneous import LargestStatistic, square_root
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
-from dmfroc.results.text import as_percent
 
 _MOST_NUMBERS, _DRAWS, _FEWEST_DRAWS = 1 << 26, 50_000, 10_000
 _NO_VARIANCE = 1e-14
@@ -70,16 +70,16 @@ class Ranks(Result):
         """Say how to read ranks and tiers."""
         nowhere = ", which is nowhere here" * (len(self.tiers) == 1)
         return [
-            f"Best to worst rank is a {as_percent(self.level)} interval, all at once. A new tier "
+            f"Best to worst rank is a {in_percent(self.level)} interval, all at once. A new tier "
             f"begins where the data show all above to be better than all below{nowhere}."
         ]
 
     def tables(self) -> list[Table]:
         """Return the ranks, and what changes without each task."""
-        percent, of = as_percent(self.level), self.estimates.values()
+        percent, of = in_percent(self.level), self.estimates.values()
         tiers = [place for place, tier in enumerate(self.tiers, start=1) for _ in tier]
         best, worst = zip(*self.intervals.values(), strict=True)
-        own = f"{as_percent(next(iter(of)).level)} interval"
+        own = f"{in_percent(next(iter(of)).level)} interval"
         columns = [
             Column("name", "name", self.estimates, "name"),
             Column("value", self.title, of, "estimate", own),

@@ -18,6 +18,7 @@ from dmfroc._kit.arrays import BoolPerRow, Covariance, IntPerRow
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState, flag, integer
 from dmfroc._kit.remarks import warn
+from dmfroc._kit.text import in_percent
 from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import Measures, get_measure
 from dmfroc.analyses.each_class import for_each_measure
@@ -44,7 +45,6 @@ from dmfroc.results.difference import Difference, OmnibusTest, differences_table
 from dmfroc.results.estimate import Estimate, NamedEstimates, remarked, title_for
 from dmfroc.results.result import ResultsByName, attributed
 from dmfroc.results.table import Column, Table
-from dmfroc.results.text import as_percent
 
 _MANY = 20  # groups: a warning names the first alone
 _ERROR = 0.05  # of the intervals whose half-widths stand for the errors of groups
@@ -131,7 +131,7 @@ class SubgroupComparison(NamedEstimates):
 
     def tables(self) -> list[Table]:
         """Return the groups, and their differences."""
-        percent = as_percent(self.level)
+        percent = in_percent(self.level)
         estimates, interval = self.estimates.values(), f"{percent} interval"
         columns = [
             Column("group", "group", self.estimates, "name"),
@@ -162,7 +162,7 @@ class SubgroupComparison(NamedEstimates):
             gap = self.largest_gap
             low, high = (f"{x:.4f}" for x in gap.interval)
             of = f"largest gap: {gap.first} minus {gap.second} = {gap.value:.4f}"
-            lines.insert(0, f"{of}, {as_percent(self.level)} interval {low} to {high}")
+            lines.insert(0, f"{of}, {in_percent(self.level)} interval {low} to {high}")
         return [f"all groups equal: {self.omnibus}", *lines, *left_out]
 
     @property

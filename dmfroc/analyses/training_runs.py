@@ -20,6 +20,7 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import BoolPerRow
 from dmfroc._kit.options import check_level, choice, flag
 from dmfroc._kit.remarks import collected_remarks, warn
+from dmfroc._kit.text import in_percent
 from dmfroc.analyses.catalogue import Measures, get_measure
 from dmfroc.analyses.each_class import for_each_measure
 from dmfroc.inference.evidence import common_sums, in_sample, joint_covariance
@@ -38,7 +39,6 @@ from dmfroc.results.difference import Difference, OmnibusTest, p_value_of_f
 from dmfroc.results.estimate import title_for
 from dmfroc.results.result import Result, ResultsByName, attributed
 from dmfroc.results.table import Column, Name, Table, attribute_columns
-from dmfroc.results.text import as_percent
 
 
 class ErrorCovariances(NamedTuple):
@@ -185,7 +185,7 @@ class RunsComparison(Result):
                 "A - B",
                 shown,
                 "estimate",
-                f"{as_percent(self.level)} {kind}",
+                f"{in_percent(self.level)} {kind}",
                 is_signed=True,
             ),
             Column("degrees_of_freedom", "df", freedom, "freedom"),

@@ -355,8 +355,15 @@ def remedy_for_several(shape: tuple[int, ...]) -> str:
     )
 
 
-def check_length(what: str, length: int, n: int, source: Source) -> None:
+def check_length(
+    what: str, length: int, n: int, source: Source, *, n_columns: int | None = None
+) -> None:
     """Raise unless an input has as many rows as there are observed labels."""
+    if length != n_columns == n > 1:
+        raise ValueError(
+            f"{what} has a column for each of the {n} rows of {source.true}: pass {what}.T, with a "
+            "row for each"
+        )
     if length != n:
         k, rest = divmod(length, n) if n else (0, 0)
         remedy = (

@@ -130,7 +130,7 @@ def class_scores(
     """
     there: Any = OnDevice.of(y_score)
     if there is not None:
-        check_length(source.scores, len(there), n, source)
+        check_length(source.scores, len(there), n, source, n_columns=there.shape[1])
         classes = positional_classes(there.shape[1], distinct, order, source)
         _check_stated(classes, stated, source)
         return ClassScores(classes, there, None)
@@ -156,12 +156,7 @@ def class_scores(
             names = None if names in ([None], [""]) else names
         columns = [x.values for x in read]
     if len(columns):
-        if len(columns) == n != len(columns[0]) > 1:
-            raise ValueError(
-                f"{source.scores} has a column for each of the {n} rows of {source.true}: pass "
-                f"{source.scores}.T, with a row for each"
-            )
-        check_length(source.scores, len(columns[0]), n, source)
+        check_length(source.scores, len(columns[0]), n, source, n_columns=len(columns))
     if len(columns) == 1:
         name = None if names is None else names[0]
         labels, place = single_score_classes(name, distinct, order, positive, source)

@@ -15,12 +15,11 @@ from jaxtyping import Float, Shaped
 
 from dmfroc._kit.habits import measure_called
 from dmfroc._kit.later import DataTree
-from dmfroc._kit.text import normalized, printable
+from dmfroc._kit.text import in_percent, normalized, printable
 from dmfroc.inputs.messages import shortened
 from dmfroc.results.result import ByName, Result, Valued, unknown_name
 from dmfroc.results.table import Column, Name, Table, attribute_columns, rounded
 from dmfroc.results.text import (
-    as_percent,
     common,
     design_lines,
     format_interval,
@@ -154,7 +153,7 @@ class Estimate(Valued, Result):
         ends = format_interval(self.interval, lambda end: rounded(end, error))
         line = (
             f"{printable(self.measure)} {rounded(self.value, error)} "
-            f"({as_percent(self.level)} {self.method} interval {ends}"
+            f"({in_percent(self.level)} {self.method} interval {ends}"
             + ("" if corrected is None else f"; bias-corrected {rounded(corrected, error)}")
             + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")
         )
@@ -258,7 +257,7 @@ def estimates_table(estimates: Iterable[Estimate]) -> Table:
     """Return measures with their intervals, one row each."""
     shown = list(estimates)
     methods, bounds = [e.method for e in shown], [e.error_bound for e in shown]
-    interval, several = f"{as_percent(shown[0].level)} interval", "method"
+    interval, several = f"{in_percent(shown[0].level)} interval", "method"
     if len(set(methods)) == 1:
         interval, several = f"{interval} ({methods[0]})", ""
     columns = [

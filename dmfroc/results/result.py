@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dmfroc._kit.habits import Hinted, measure_called
 from dmfroc._kit.later import DataFrame
-from dmfroc._kit.text import did_you_mean, printable
+from dmfroc._kit.text import did_you_mean, in_percent, printable
 from dmfroc.inputs.messages import listing, shortened
 from dmfroc.results.table import Column, Name, Table, spread
-from dmfroc.results.text import as_percent, design_lines, in_words, known, paragraphs, warning_lines
+from dmfroc.results.text import design_lines, in_words, known, paragraphs, warning_lines
 from dmfroc.results.writers import (
     as_frame,
     as_json,
@@ -475,7 +475,7 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
         """Return that level in a line."""
         if self.level is None:
             return []
-        return [f"Intervals hold for all {len(self)} classes at once with {as_percent(self.level)}"]
+        return [f"Intervals hold for all {len(self)} classes at once with {in_percent(self.level)}"]
 
     def foot(self) -> list[str]:
         """Return what stands below the tables, and for which names."""

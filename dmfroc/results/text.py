@@ -150,15 +150,6 @@ def format_p_value(p_value: float) -> str:
     return "1" if p_value == 1 else ">0.99" if text == "1.0" else text
 
 
-def as_percent(share: float) -> str:
-    """Return a share as a percentage.
-
-    >>> as_percent(0.95), as_percent(0.997)
-    ('95 %', '99.7 %')
-    """
-    return f"{100 * share:g} %"
-
-
 def equals_p_value(p_value: float) -> str:
     """Return a p-value for a sentence: ``p = 0.012`` or ``p < 1e-300``.
 

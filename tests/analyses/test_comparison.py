@@ -946,3 +946,20 @@ def test_a_bias_extends_the_interval_of_a_difference_and_moves_no_p_value():
     low, high = by_limits.interval
     assert by_limits.value - low > 1.15 * (high - by_limits.value)
     assert by_limits.p_value < 0.3
+
+
+def test_what_stands_below_a_table_names_its_measures():
+    """Of several measures each line stands once, with the measures that it concerns."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    scores = {
+        x: rng.normal(size=(60, 3)) + gain * np.eye(3)[y] for x, gain in {"a": 1, "b": 2}.items()
+    }
+    test = dmfroc.NonInferiority(0.1)
+    found = dmfroc.compare(y, scores, measures=["hand_till", "accuracy"], test=test)
+    of_each = {name: one.foot() for name, one in found.items()}
+    assert all(of_each.values())
+    for name, lines in of_each.items():
+        for line in lines:
+            is_common = all(line in other for other in of_each.values())
+            assert (line if is_common else f"{name}: {line}") in found.foot()

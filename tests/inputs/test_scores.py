@@ -277,3 +277,9 @@ def test_missing_score_in_a_list_is_missing():
 def test_unusable_scores(scores, error, message):
     with pytest.raises(error, match=re.escape(message)):
         as_predictions(LABELS, scores)
+
+
+def test_transposed_scores_are_told_to_be_turned():
+    scores = np.random.default_rng(0).dirichlet(np.ones(3), 12)
+    with pytest.raises(ValueError, match=r"a column for each of the 12 rows .* pass y_score\.T"):
+        dmfroc.evaluate(np.arange(12) % 3, scores.T)

@@ -75,3 +75,8 @@ def test_a_key_of_jax_is_a_random_state_everywhere(make):
 def test_lists_say_how_many_values_they_need(values, least, told):
     with pytest.raises(ValueError, match=f"horizons must hold at least {told}"):
         listed("horizons", values, least)
+
+
+def test_percent_is_told_as_a_share():
+    with pytest.raises(ValueError, match=r"share must be in \(0, 1\), such as 0\.9, but it is 90"):
+        proportion("share", 90, "(0, 1)")

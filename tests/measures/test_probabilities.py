@@ -309,3 +309,11 @@ def test_round_probabilities_of_single_precision_meet_thresholds_and_edges():
     for n_bins in (10, 15, 20):
         found, expected = (calibration_curve(y, x, n_bins=n_bins) for x in (p.astype("f4"), p))
         assert np.array_equal(found.counts, expected.counts)
+
+
+def test_rounded_probabilities_are_told_to_be_divided_by_their_sum():
+    scores = np.array([[0.332, 0.333, 0.333], [0.2, 0.302, 0.5], [0.1, 0.2, 0.7]])
+    with pytest.raises(ValueError, match=r"to 0\.998: divide each row by its sum, if .* rounded"):
+        estimate("brier_score", [0, 1, 2], scores)
+    with pytest.raises(ValueError, match=r"sums to 1\.2: calibrate the scores first"):
+        estimate("brier_score", [0, 1, 2], np.vstack([[0.4, 0.4, 0.4], scores[1:]]))
