@@ -61,7 +61,7 @@ def positive(name: str, value: Any) -> float:
 def proportion(name: str, value: Any, interval: Literal["(0, 1)", "(0, 1]", "[0, 1]"]) -> float:
     """Return a real number of any kind in an interval with open or closed ends."""
     ends = [end for end, bracket in ((0, interval[0]), (1, interval[-1])) if bracket in "[]"]
-    is_percent = isinstance(value, Real) and 2 <= float(value) < 100
+    is_percent = isinstance(value, Real) and 2 <= value < 100
     hint = f", such as {float(value) / 100:g}" if is_percent else ""
     return _inside(name, value, lambda x: 0 < x < 1 or x in ends, f"in {interval}{hint}")
 
