@@ -80,3 +80,5 @@ def test_lists_say_how_many_values_they_need(values, least, told):
 def test_percent_is_told_as_a_share():
     with pytest.raises(ValueError, match=r"share must be in \(0, 1\), such as 0\.9, but it is 90"):
         proportion("share", 90, "(0, 1)")
+    with pytest.raises(ValueError, match="share must be a number that a float can hold"):
+        proportion("share", 10**400, "(0, 1)")
