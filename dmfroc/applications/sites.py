@@ -355,7 +355,7 @@ def _range(measure: Measure | None) -> tuple[float, float]:
 
 
 def check_alike(sites: Mapping[str, Site]) -> list[str]:
-    """Refuse sites whose values are not of one kind, or are there twice; return what is odd."""
+    """Refuse sites whose values are not of one kind; return what is odd."""
     remarks = []
     for what, of in (
         ("measures", {name: x.estimate.measure for name, x in sites.items()}),
@@ -381,12 +381,11 @@ def check_alike(sites: Mapping[str, Site]) -> list[str]:
         remarks.append(f"sites used different versions of dmfroc: {versions}")
     seen: dict[Any, str] = {}
     for name in receipts:
-        e, known = sites[name].estimate, _known(sites[name].estimate.measure)
+        e = sites[name].estimate
         other = seen.setdefault((e.value, e.standard_error), name)
-        if other == name or not e.standard_error > 0:
-            continue
-        found = f"sites {other!r} and {name!r} have the same value and error in all digits"
-        if known is not None and known.needs != "labels":
-            raise ValueError(f"{found}, as the same rows have: leave one out")
-        remarks.append(f"{found}: if they are the same rows, leave one out")  # or equal counts
+        if other != name and e.standard_error > 0:  # also of few errors in equal counts
+            remarks.append(
+                f"sites {other!r} and {name!r} have the same value and error in all digits: if "
+                "they are the same rows, leave one out"
+            )
     return remarks

@@ -366,7 +366,7 @@ def test_merged_inputs_are_of_one_kind(tmp_path):
     files = [tmp_path / "north.json", tmp_path / "copy.json"]
     for copies in (files, [one, one], [one, files[0]]):
         named = dict(zip("ab", copies, strict=True)) | {"c": of("hand_till", parts[2])}
-        with pytest.raises(ValueError, match="'a' and 'b' have the same value and error"):
+        with pytest.warns(UserWarning, match="'a' and 'b' have the same value and error"):
             dmfroc.applications.pool(named)
     right = [counted(8, 2, 1, 9), counted(8, 2, 3, 7), counted(9, 1, 1, 9)]
     with pytest.warns(UserWarning, match="'1' and '2' have the same value.*if they are the same"):
@@ -377,6 +377,19 @@ def test_merged_inputs_are_of_one_kind(tmp_path):
     named = {"a": files[0], "b": of("hand_till", parts[1]), "c": of("hand_till", parts[2])}
     with pytest.warns(UserWarning, match=r"different versions of dmfroc.*0\.9"):
         dmfroc.applications.pool(named)
+
+
+def test_sites_with_one_error_each_are_pooled_though_their_numbers_are_the_same():
+    y, rng = np.repeat([0, 1], 30), np.random.default_rng(0)
+    sites = []
+    for _ in range(3):
+        scores = np.sort(rng.normal(size=60))
+        scores[[29, 30]] = scores[[30, 29]]
+        sites.append(dmfroc.evaluate(y, scores, measures="hand_till"))
+    with pytest.warns(UserWarning, match="have the same value and error in all digits"):
+        found = dmfroc.applications.pool(sites)
+    assert found.mean.value == pytest.approx(1 - 1 / 900)
+    assert found.mean.interval[0] < found.mean.value < found.mean.interval[1]
 
 
 def test_intervals_of_sites_have_their_own_level():
