@@ -23,7 +23,6 @@ from dmfroc.extend import (
     legend_entries,
     legend_text,
     renders,
-    styles_of,
 )
 
 _MOST_BANDS = 3  # curves with bands; more would hide each other
@@ -149,9 +148,11 @@ class DecisionDisplay(ClassifierDisplay):
         self.lines_, self.bands_, self.baselines_ = {}, {}, []
         is_single = len(self.curves) == 1
         highest = 0.0
-        styles = styles_of(list(self.curves), lambda label: -self.curves[label].benefit.value.max())
+        styles = self._styles_of(list(self.curves), lambda x: -self.curves[x].benefit.value.max())
         prefix = f"{self.name}: " if self.name else ""
-        own = {x: (self.name or "classifier") if is_single else f"{prefix}{x}" for x in self.curves}
+        own = {x: f"{prefix}{x}" for x in self.curves}
+        if is_single:
+            own = {x: self.name or ("classifier" if x is None else f"class {x}") for x in own}
         texts = legend_entries({x: legend_text(text) for x, text in own.items()}, styles)
         for label, curve in self.curves.items():
             bands = curve.difference if difference else curve.benefit
@@ -163,7 +164,8 @@ class DecisionDisplay(ClassifierDisplay):
                 low, high = bands.low, bands.high
                 if band == "simultaneous":
                     low, high = bands.simultaneous_low, bands.simultaneous_high
-                of_band = f"{100 * curve.level:g} % {band} band" if is_single else None
+                of_band = f"{100 * curve.level:g} % {band} band"
+                of_band = self._once(of_band) if is_single else "_"
                 color = self.lines_[label].get_color()
                 self.bands_[label] = draw_band(
                     axes, curve.thresholds, low, high, color, label=of_band
@@ -193,7 +195,7 @@ class DecisionDisplay(ClassifierDisplay):
                 alpha=1.0 if is_single else 0.55,
                 linestyle=dashes[place % len(dashes)],
                 linewidth=1.1,
-                label=name if is_single else f"_{name}",
+                label=self._once(name) if is_single else f"_{name}",
                 gid=BASELINE_ID,
             )
             self.baselines_.append(line)

@@ -21,12 +21,12 @@ from dmfroc.extend import (
     draw_band,
     draw_legend,
     instance,
+    legend_entries,
     legend_text,
     no_probabilities,
     probabilities_of,
     refuse,
     renders,
-    style_of,
     wilson_intervals,
 )
 from dmfroc.measures import risk_coverage_area
@@ -237,24 +237,25 @@ class RiskCoverageDisplay(ClassifierDisplay):
         axes = self._draws_on(ax, height=4.8, plot_legend=plot_legend, **flags)
         self.lines_, self.bands_ = {}, {}
         is_single = len(self.curves) == 1
-        for place, (name, curve) in enumerate(self.curves.items()):
-            style = style_of(place) | {"linewidth": 1.8}
-            style["label"] = legend_text(f"{name}: area {curve.area:.4f}")
-            style |= chosen | {"gid": CURVE_ID}
+        texts = {x: legend_text(f"{x}: area {curve.area:.4f}") for x, curve in self.curves.items()}
+        styles = self._styles_of(list(self.curves), lambda name: -self.curves[name].area)
+        texts = legend_entries(texts, styles)
+        for name, curve in self.curves.items():
+            style = styles[name] | {"label": texts[name]} | chosen | {"gid": CURVE_ID}
             (self.lines_[name],) = axes.plot(curve.coverage, curve.risk, **style)
             color = self.lines_[name].get_color()
             if plot_band and len(self.curves) <= _MOST_BANDS:
-                text = f"{100 * level:g} % Wilson interval" if is_single else None
+                text = self._once(f"{100 * level:g} % Wilson interval") if is_single else None
                 low, high = curve.intervals(level)
                 self.bands_[name] = draw_band(axes, curve.coverage, low, high, color, label=text)
             if plot_chance_level:
                 axes.axhline(
                     curve.risk[-1],
-                    color="0.5" if is_single else color,
+                    color=color,
                     linestyle=(0, (1, 1.5)),
                     linewidth=1,
                     gid=BASELINE_ID,
-                    label="error rate of all" if is_single else f"_{name}",
+                    label=self._once("error rate of all") if is_single else f"_{name}",
                 )
         highest = max(float(curve.risk[-1]) for curve in self.curves.values())
         axes.set(xlim=(0, 1.01), xlabel="Coverage", ylabel="Error rate of the decisions")

@@ -580,9 +580,6 @@ from ..plots._style import (
 from ..plots._style import (
     style_of as style_of,
 )
-from ..plots._style import (
-    styles_of as styles_of,
-)
 from ..plots.forest import (
     ForestRow as ForestRow,
 )

@@ -221,6 +221,16 @@ class ClassifierDisplay(Display):
             options = {"name": type(estimator).__name__} | options
         return cls.from_predictions(y, scores, labels=estimator.classes_, **options)
 
+    def _styles_of(self, labels: Sequence[Hashable], quality: Callable[[Any], float]) -> Styles:
+        """Return the styles of curves; one alone takes the next colour of the axes."""
+        if len(labels) == 1:
+            return {labels[0]: next_style(self.ax_) | {"linewidth": 1.8}}
+        return styles_of(labels, quality)
+
+    def _once(self, text: str) -> str:
+        """Return the text of a band or baseline in the legend, which classifiers share."""
+        return "_" if text in self.ax_.get_legend_handles_labels()[1] else text
+
 
 def curves_by_label[T](curves: Any, kind: type[T], key: str = "label") -> dict[Hashable, T]:
     """Return one curve by its label, or the curves of a dict."""

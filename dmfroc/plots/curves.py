@@ -89,9 +89,10 @@ def _grid_of_other_chart(curve: Curve) -> Line:
 
 
 class ROCDisplay(_WithGrid):
-    """ROC curves, with lines of equal informedness, and bands and convex hulls on request.
+    """ROC curves; on request with bands, convex hulls and lines of equal informedness.
 
-    For one summarising curve of all classes see `MulticlassROCDisplay`. `from_predictions` and
+    For one summarising curve of all classes, or the curve of two with an interval of its area and
+    `groups`, see `MulticlassROCDisplay`. `from_predictions` and
     `from_estimator` have the options ``plot_band``, whether to compute and draw the bands by the
     method of `MulticlassROCDisplay` (False), and ``level``, their nominal coverage at each point
     (0.95).
@@ -155,6 +156,39 @@ class ROCDisplay(_WithGrid):
             which = options["pos_label"], options["multi_class"]
             bands = for_each_class(partial(_band, level=check_level(level)), predictions, *which)
         return cls(curves.roc_curve(predictions, **options), bands, name=name)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        plot_break_even: bool = False,
+        plot_isometrics: bool = False,
+        **options: Any,
+    ) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        plot_break_even, plot_isometrics : bool
+            Whether to draw where as many cases are predicted positive as there are (dotted), and
+            lines of equal informedness (long dashes).
+        **options
+            As for `PRGDisplay.plot`, except ``beta``.
+
+        Returns
+        -------
+        ROCDisplay
+            This display.
+        """
+        guides = {"plot_break_even": plot_break_even, "plot_isometrics": plot_isometrics}
+        return super().plot(ax, **guides, **options)
+
+    def _label(self, label: Hashable, name: str | None) -> str:
+        band = self.bands.get(label)
+        text = super()._label(label, name)
+        return text if band is None else f"{text}, {100 * band.level:g} % band"
 
 
 def _band(cases: Cases, level: float) -> CurveBand:

@@ -16,7 +16,7 @@ from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.plots._style import COLORS, OWN_FIGURE_ID, Display, Style, fitting
 
 _ROW_HEIGHT, _LEAST_HEIGHT, _ENOUGH = 0.32, 0.16, 8.0  # inches, of a row and of all
-_MOST_NAMES = 60  # for more rows there is no room
+_MOST_NAMES = 100  # for more rows there is no room
 
 
 class ForestRow(NamedTuple):
@@ -112,7 +112,7 @@ class IntervalDisplay(Display):
         *,
         xlabel: str,
         reference: float | None = None,
-        ylabel: str = "from the best down",
+        ylabel: str = "in the order given",
     ) -> None:
         self.rows, self.xlabel, self.reference = list(rows), xlabel, reference
         self.ylabel = ylabel
@@ -134,7 +134,10 @@ class IntervalDisplay(Display):
         """
         rows, n = self.rows, len(self.rows)
         height = min(_ROW_HEIGHT * n, max(_LEAST_HEIGHT * min(n, _MOST_NAMES), _ENOUGH))
-        ax = self._draws_on(ax, 7.0, 1.2 + height)
+        names = [legend_text(row.name) for row in rows] if n <= _MOST_NAMES else []
+        # In inches: names take what they need beside a chart of four
+        width = max(7.0, 4.0 + 0.075 * max(map(len, names), default=0))
+        ax = self._draws_on(ax, width, 1.2 + height)
         self.values_, self.intervals_ = [], []
         if self.reference is not None:
             ax.axvline(self.reference, color="0.5", linewidth=1, linestyle=":", zorder=0)
@@ -144,10 +147,10 @@ class IntervalDisplay(Display):
             fill = color if row.is_filled else ax.get_facecolor()
             style = {"color": color, "markerfacecolor": fill, "markersize": 6}
             self.values_ += ax.plot(row.value, place, "o", **style)
-        if n <= _MOST_NAMES:
+        if names:
             # In points, a row is as high as its letters at least
             size = ax.bbox.height / ax.figure.dpi * 72 / n
-            names = fitting(ax, [legend_text(row.name) for row in rows])
+            names = fitting(ax, names)
             size *= 0.4 if any("\n" in name for name in names) else 0.75
             ax.set_yticks(range(n), names, fontsize=float(np.clip(size, 4, 10)))
         else:

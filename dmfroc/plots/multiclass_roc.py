@@ -347,11 +347,11 @@ class MulticlassROCDisplay(CurveDisplay):
         return self
 
     def _draw_faintly(self, curves: list[tuple[Any, Any]]) -> LineCollection:
-        """Draw curves so faintly that ninety of them leave the one in the centre visible."""
+        """Draw curves so faintly that thousands leave the one in the centre visible."""
         from matplotlib.collections import LineCollection
 
         lines = [np.stack(curve, axis=-1) for curve in curves]
-        alpha, color = float(np.clip(4 / len(lines), 0.12, 0.4)), self.line_.get_color()
+        alpha, color = min(0.4, 1.1 / len(lines) ** 0.5), self.line_.get_color()
         drawn = LineCollection(lines, colors=color, linewidths=0.8, alpha=alpha, zorder=1.8)
         self.ax_.add_collection(drawn)
         return drawn

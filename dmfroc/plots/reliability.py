@@ -33,7 +33,6 @@ from dmfroc.plots._style import (
     draw_band,
     draw_legend,
     legend_entries,
-    styles_of,
 )
 
 _GRID = np.linspace(0, 1, 201)
@@ -194,11 +193,12 @@ class ReliabilityDisplay(ClassifierDisplay):
             form = "{}: miscalibration {:.4f},\ndiscrimination {:.4f},\nuncertainty {:.4f}"
         texts = {
             label: form.format(
-                legend_text((self.name or "isotonic") if is_single else class_name(label)), *parts
+                legend_text((self.name or f"class {label}") if is_single else class_name(label)),
+                *parts,
             )
             for label, (*_, parts) in curves.items()
         }
-        styles = styles_of(classes, lambda label: -curves[label][3][0])
+        styles = self._styles_of(classes, lambda label: -curves[label][3][0])
         texts = legend_entries(texts, styles)
         for label, (forecast, recalibrated, weights, _) in curves.items():
             style = {"label": texts[label]} | styles[label] | chosen | {"gid": CURVE_ID}
@@ -211,7 +211,8 @@ class ReliabilityDisplay(ClassifierDisplay):
                 self.histogram_ = axes.bar(
                     edges, heights, 1 / _N_BINS, align="edge", color="0.5", alpha=0.35, zorder=0.5
                 )
-        axes.plot([0, 1], [0, 1], color="0.5", linewidth=1, gid=BASELINE_ID, label="calibrated")
+        label = self._once("calibrated")
+        axes.plot([0, 1], [0, 1], color="0.5", linewidth=1, gid=BASELINE_ID, label=label)
         axes.set(
             xlim=(-0.01, 1.01),
             ylim=(-0.01, 1.01),
@@ -254,13 +255,13 @@ class ReliabilityDisplay(ClassifierDisplay):
             ends.append(np.quantile(drawn, [tail, 1 - tail], axis=0))
         (low, high), (below, above) = ends
         percent = f"{100 * self.level:g} %"
-        style = {"alpha": 0.22, "label": f"{percent} consistency band"}
+        style = {"alpha": 0.22, "label": self._once(f"{percent} consistency band")}
         self.consistency_band_ = draw_band(self.ax_, grid, low, high, "0.5", **style)
         # Errors of the drawn curve about the recalibrated one, taken to the other side of it
         middle = fit(grid)
         low = np.clip(np.minimum(2 * middle - above, middle), 0, 1)
         high = np.clip(np.maximum(2 * middle - below, middle), 0, 1)
-        style = {"alpha": 0.2, "label": f"{percent} confidence band"}
+        style = {"alpha": 0.2, "label": self._once(f"{percent} confidence band")}
         self.confidence_band_ = draw_band(self.ax_, grid, low, high, color, **style)
 
 

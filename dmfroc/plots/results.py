@@ -38,6 +38,8 @@ from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import renders
 
 _MOST_TICKS = 10
+_MOST_COUNTS, _MOST_LETTERS = 12, 40  # of a table: classes with numbers, letters on one line
+_BEST_FIRST = "from the best down"
 
 if TYPE_CHECKING:
     from dmfroc.bayes.posterior import Posterior
@@ -76,10 +78,21 @@ def plot_curve(curve: Curve, **options: Any) -> CurveDisplay:
 
 @renders("ContingencyTable.plot")
 def plot_table(table: ContingencyTable, **options: Any) -> Any:
-    """Draw the counts, with scikit-learn's display."""
+    """Draw the counts, with scikit-learn's display; of many classes without the numbers."""
+    from matplotlib import pyplot
     from sklearn.metrics import ConfusionMatrixDisplay
 
-    return ConfusionMatrixDisplay(table.counts.T, display_labels=table.labels).plot(**options)
+    n, names = len(table.labels), [legend_text(label) for label in table.labels]
+    longest = max(map(len, names))
+    defaults: Style = {"include_values": n <= _MOST_COUNTS}
+    if n * longest > _MOST_LETTERS:
+        defaults["xticks_rotation"] = "vertical"
+    if options.get("ax") is None:
+        side = 0.16 * n  # inches: a line of its own for each name
+        size = max(6.4, side + 0.085 * longest + 2), max(4.8, side + 0.085 * longest)
+        options["ax"] = pyplot.subplots(figsize=size, layout="constrained")[1]
+    display = ConfusionMatrixDisplay(table.counts.T, display_labels=names)
+    return display.plot(**defaults | options)
 
 
 @renders("Comparison.plot")
@@ -97,14 +110,16 @@ def plot_best_set(comparison: Comparison, **options: Any) -> IntervalDisplay:
     kind = "simultaneous" if comparison.value_intervals else "separate"
     percent = f"{100 * comparison.level:g} %"
     xlabel = f"{comparison.title}\n(filled: may be the best; {percent}, {kind})"
-    return IntervalDisplay(value_rows(comparison), xlabel=xlabel).plot(**options)
+    rows = value_rows(comparison)
+    return IntervalDisplay(rows, xlabel=xlabel, ylabel=_BEST_FIRST).plot(**options)
 
 
 @renders("Ranks.plot")
 def plot_ranks(ranks: Ranks, **options: Any) -> IntervalDisplay:
     """Draw the ranks with their intervals, best first; every other tier is filled."""
     xlabel = f"Rank in {ranks.title} ({100 * ranks.level:g} %, all at once)"
-    display = IntervalDisplay(rank_rows(ranks), xlabel=xlabel).plot(**options)
+    rows = rank_rows(ranks)
+    display = IntervalDisplay(rows, xlabel=xlabel, ylabel=_BEST_FIRST).plot(**options)
     display.ax_.locator_params("x", integer=True)
     return display
 

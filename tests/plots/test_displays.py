@@ -173,6 +173,7 @@ def test_legend_gives_each_class_its_area_beside_its_line(display, function, ax)
     assert {*texts[4:]} <= {*others, isometric}
     # The numbers at the isometrics are those of a measure, which the legend names
     has_isometrics = display.look.isometric_values and display.look.shares_isometrics
+    has_isometrics = has_isometrics and display is not plots.ROCDisplay  # unless asked for
     assert (isometric is None) == (not has_isometrics)
     if isometric is not None:  # and says which numbers these are
         written = [float(x.get_text()) for x in ax.texts]
@@ -405,7 +406,7 @@ def test_up_to_twenty_classes_look_different(ax):
         (to_hex(x.get_color()), str(x._unscaled_dash_pattern)) for x in display.lines_.values()
     }
     assert len(looks) == 20
-    assert len(legend_texts(ax)) == 23  # and isometrics, chance and break-even
+    assert len(legend_texts(ax)) == 21  # and chance
 
 
 def test_of_a_hundred_classes_the_legend_names_the_ten_worst(ax):
@@ -468,9 +469,7 @@ def test_classifiers_are_overlaid_in_different_colours(ax):
     assert [text.split(":")[0] for text in legend_texts(ax)] == [
         "one",
         "two",
-        "equal informedness (0.2 to 0.8)",
         "chance",
-        "break-even",
     ]
 
 
@@ -547,7 +546,7 @@ def test_guides_can_be_left_out(ax):
 
 def test_isometrics_are_those_of_the_curve(ax):
     display = plots.ROCDisplay.from_predictions(
-        TRUE, PROBABILITY, plot_chance_level=False, plot_break_even=False, ax=ax
+        TRUE, PROBABILITY, plot_chance_level=False, plot_isometrics=True, ax=ax
     )
     expected = curves.isometrics(
         curves.roc_curve(TRUE, PROBABILITY), values=display.look.isometric_values
@@ -733,6 +732,7 @@ def test_roc_bands_are_those_of_each_class_against_the_rest(ax):
 
 def test_band_of_one_curve_contains_it(ax):
     display = plots.ROCDisplay.from_predictions(TRUE, PROBABILITY, plot_band=True, ax=ax)
+    assert legend_texts(ax) == [f"class 1: AUC {display.curves[1].area:.3f}, 95 % band", "chance"]
     band = display.bands[1]
     assert (band.low <= band.tpr).all()
     assert (band.tpr <= band.high).all()

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -20,7 +21,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from dmfroc import Predictions, applications, curves, estimate, multiclass_roc, plots
+from dmfroc.measures import ContingencyTable
 from dmfroc.plots import MulticlassROCDisplay
+from dmfroc.plots.forest import ForestRow, IntervalDisplay
 from dmfroc.results import Estimate
 
 CLASSES, SCORES = normal_scores(1, 150, 3, 1.5)
@@ -445,3 +448,60 @@ def test_every_display_of_scores_takes_an_estimator(display):
     )
     for one, other in zip(found, wanted, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("display", "shared"),
+    [
+        (plots.ReliabilityDisplay, ["95 % consistency band", "95 % confidence band", "calibrated"]),
+        (applications.DecisionDisplay, ["95 % pointwise band", "treat all", "treat none"]),
+        (applications.RiskCoverageDisplay, ["95 % Wilson interval", "error rate of all"]),
+    ],
+)
+def test_overlaid_classifiers_have_colours_of_their_own_and_share_the_rest(display, shared):
+    y, p, ax = np.arange(90) % 2, np.linspace(0.1, 0.9, 90) ** 2, None
+    widths = []
+    for name in ("one", "two", "three"):
+        drawn = display.from_predictions(y, p, name=name, ax=ax)
+        ax = drawn.ax_
+        widths.append(drawn.figure_.get_figwidth())
+    lines = [line for line in ax.lines if line.get_gid() == "dmfroc-curve"]
+    assert len({line.get_color() for line in lines}) == len(lines) == 3
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert [text for text in texts if text in shared] == shared
+    assert widths[0] == widths[2]
+
+
+def test_long_names_widen_forests():
+    rows = [ForestRow(f"{'a long name ' * 6}{k}", 0.5, (0.4, 0.6)) for k in range(3)]
+    display = IntervalDisplay(rows, xlabel="filled: may be the best; 95 %, simultaneous").plot()
+    display.figure_.draw_without_rendering()
+    box = display.ax_.xaxis.label.get_window_extent()
+    assert display.figure_.bbox.x0 <= box.x0
+    assert box.x1 <= display.figure_.bbox.x1
+
+
+def test_rows_of_a_forest_have_names_up_to_a_hundred():
+    rows = [ForestRow(f"site {k}", 0.5, (0.4, 0.6)) for k in range(101)]
+    few = IntervalDisplay(rows[:100], xlabel="AUC").plot().ax_
+    assert [x.get_text() for x in few.get_yticklabels()] == [row.name for row in rows[:100]]
+    assert IntervalDisplay(rows, xlabel="AUC").plot().ax_.get_ylabel() == "in the order given"
+
+
+def test_tables_of_many_classes_have_names_that_do_not_overlap():
+    classes = np.array([f"Papillary neoplasm of kind {k}" for k in range(30)])
+    y = np.arange(90) % 30
+    table = ContingencyTable.from_labels(classes[y], classes[(y + y // 7) % 30])
+    display = table.plot()
+    display.figure_.draw_without_rendering()
+    assert display.text_ is None
+    for axis in (display.ax_.xaxis, display.ax_.yaxis):
+        boxes = [text.get_window_extent() for text in axis.get_ticklabels()]
+        assert not any(a.overlaps(b) for a, b in pairwise(boxes))
+
+
+def test_thousands_of_pairs_leave_the_curve_visible():
+    y = np.arange(480) % 48
+    scores = np.random.default_rng(0).normal(size=(480, 48)) + 2 * np.eye(48)[y]
+    drawn = plots.MulticlassROCDisplay.from_predictions(y, scores, plot_band=False, plot_pairs=True)
+    assert drawn.pairs_.get_alpha() < 0.03

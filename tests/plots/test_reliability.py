@@ -24,7 +24,7 @@ def test_reliability_of_one_class():
         assert ends == pytest.approx((0, 1), abs=0.05)
     names = ("miscalibration", "discrimination", "uncertainty")
     parts = [f"{x} {MEASURES[f'brier_{x}'](Y, P):.4f}" for x in names]
-    assert line.get_label().replace("\n", " ") == f"isotonic: {', '.join(parts)}"
+    assert line.get_label().replace("\n", " ") == f"class 1: {', '.join(parts)}"
     heights = [bar.get_height() for bar in display.histogram_]
     assert max(heights) == pytest.approx(0.16)
     # Calibrated: the curve stays inside the consistency band nearly everywhere
