@@ -90,7 +90,8 @@ def _nodes_for(column_effect: ColumnEffect) -> _Nodes:
     half = max((high - low) / 2, 1e-3)
     ratio = math.pi / 2 / half
     rate = math.log(ratio + math.sqrt(1 + ratio**2))  # of the geometric convergence
-    n_nodes = min(max(math.ceil(-math.log(_ACCURACY) / rate) + 4, 8), _MOST_NODES)
+    needed = 4 - math.log(_ACCURACY) / rate  # NaN if a class has no rows: so is the fit then
+    n_nodes = math.ceil(min(max(8, needed), _MOST_NODES))
     x = np.cos(np.linspace(math.pi, 0, n_nodes))
     middle = (low + high) / 2
     coefficients = np.linalg.inv(chebvander(x, n_nodes - 1))

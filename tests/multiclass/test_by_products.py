@@ -105,3 +105,13 @@ def test_counts_that_are_made_block_by_block_are_those_that_are_stored(monkeypat
     made = dmfroc.estimate("dmf_auc", y, scores)
     assert made.value == stored.value
     assert made.standard_error == stored.standard_error
+
+
+def test_folds_with_two_rows_of_each_of_many_classes_have_an_area():
+    """Halves of such a sample leave folds without a class."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(40), 8)
+    scores = rng.normal(size=(320, 40)) + 1.5 * np.eye(40)[y]
+    found = dmfroc.estimate("dmf_auc", y, scores, folds=np.tile(np.repeat(np.arange(4), 2), 40))
+    low, high = found.interval
+    assert 0.5 < low < found.value < high < 1
