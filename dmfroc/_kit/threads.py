@@ -104,7 +104,8 @@ def _pool(n_workers: int, *, is_alone: bool) -> Iterator[tuple[_Submit, threadin
 
     def submit(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         future: Future[Any] = Future()
-        tasks.put((future, function, arguments))
+        in_context = contextvars.copy_context().run  # of the caller, such as its numpy.errstate
+        tasks.put((future, in_context, (function, *arguments)))
         return future
 
     try:
@@ -201,8 +202,7 @@ def interruptible[**P, R](function: Callable[P, R]) -> Callable[P, R]:
         if threading.current_thread() is not threading.main_thread():
             return function(*args, **kwargs)
         with _pool(1, is_alone=True) as (submit, _):
-            context = contextvars.copy_context()
-            return result_of(submit(lambda: context.run(function, *args, **kwargs)))
+            return result_of(submit(lambda: function(*args, **kwargs)))
 
     return call
 
