@@ -69,7 +69,7 @@ def page(
     that are shown beside those of the result.
     """
     notes = list(dict.fromkeys(result.warnings))
-    shown = dict.fromkeys([*notes, *beside])
+    shown = dict.fromkeys([*result.printed_warnings, *beside])
     tables, better = result.tables(), _P_BETTER * hasattr(result, "order_probabilities")
     provenance = [*provenance, *(("Tests", f"{t.note}{better}") for t in tables if t.note)]
     cells = (cell for t in tables for column in t.columns for cell in column.cells)
@@ -106,7 +106,7 @@ def result_as_html(result: Result) -> str:
         "tables": [page_table(x) for x in shown],
         "head": [*result.head(), *design_lines(result.design)],
         "foot": [*filter(None, (x.note for x in shown)), *result.foot()],
-        "warnings": result.warnings,
+        "warnings": result.printed_warnings,
     }
     return _render("notebook.html.j2", context)
 
