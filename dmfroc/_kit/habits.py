@@ -94,7 +94,7 @@ def explained(function: Callable[..., Any], package: str) -> Callable[..., Any]:
             return function(*given, **named)
         except TypeError:
             called: Callable[..., Any] = function
-            if given and isinstance(given[0], type):  # a method of a class
+            if "cls" in signature(function).parameters:
                 called, given = MethodType(function, given[0]), given[1:]
             if message := _wrong_call(called, given, named):
                 raise TypeError(message) from None

@@ -496,8 +496,8 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
         return [f"Intervals hold for all {len(self)} classes at once with {in_percent(self.level)}"]
 
     @property
-    def _shown(self) -> dict[str, R]:
-        """The results by the names that people read: titles of measures, each title once."""
+    def shown(self) -> dict[str, Any]:
+        """The results in print, by the names that people read: titles of measures, each once."""
         return {
             printable(getattr(one, "title", name) if self.of == "measure" else name): one
             for name, one in self.items()
@@ -505,7 +505,7 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
 
     def foot(self) -> list[str]:
         """Return what stands below the tables, and for which names."""
-        return list(attributed({name: one.foot() for name, one in self._shown.items()}))
+        return list(attributed({name: one.foot() for name, one in self.shown.items()}))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -515,14 +515,14 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
     @property
     def printed_warnings(self) -> tuple[str, ...]:
         """The warnings, with titles of measures for their names."""
-        return attributed({name: one.printed_warnings for name, one in self._shown.items()})
+        return attributed({name: one.printed_warnings for name, one in self.shown.items()})
 
     def _body(self, *, all_rows: bool) -> list[str]:
         """Return one table of all results, or the tables of each below its name."""
         if len(next(iter(self.values())).tables()) == 1:
             return super()._body(all_rows=all_rows)
         parts = list[str]()
-        for name, one in self._shown.items():
+        for name, one in self.shown.items():
             head = name if self.of == "measure" else f"class {name}"
             parts += [f"{head}\n{'═' * width(head)}", *one._body(all_rows=all_rows)]
         return parts

@@ -473,7 +473,7 @@ def test_compare_says_whom_a_remark_concerns(folder):
     assert len(notes) == 1
     assert notes[0].startswith("perfect: hand_till is perfect in this sample")
     printed = on_one_line(succeed("compare", *files, *options))
-    assert printed.endswith(f" warning: {notes[0]}")
+    assert printed.endswith(f" warning: {notes[0].replace('hand_till', 'Hand-Till M')}")
 
 
 def test_compare_says_a_common_remark_once(folder):
