@@ -607,7 +607,7 @@ def test_text_of_a_comparison(comparison):
     digits = len(re.search(r"\d\.(\d+)", line)[1])
     assert digits > 2
     low, high = (f"{end:.{digits}f}" for end in interval)
-    assert f"adjusted for its selection {low} to {high} " in on_one_line(text)
+    assert on_one_line(text).endswith(f"adjusted for its selection {low} to {high}")
 
 
 @pytest.mark.slow

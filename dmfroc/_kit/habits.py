@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
 from importlib.resources import files
 from inspect import Parameter, signature
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dmfroc._kit.text import did_you_mean, normalized
@@ -86,14 +86,17 @@ def unknown_option(function: str, name: str, known: Iterable[str]) -> str:
 
 
 def explained(function: Callable[..., Any], package: str) -> Callable[..., Any]:
-    """Return a public function of a package whose errors about its arguments say how to call it."""
+    """Return a public function of a package, or of a class, whose errors say how to call it."""
 
     @wraps(function)
     def public(*given: Any, **named: Any) -> Any:
         try:
             return function(*given, **named)
         except TypeError:
-            if message := _wrong_call(function, given, named):
+            called: Callable[..., Any] = function
+            if "cls" in signature(function).parameters:
+                called, given = MethodType(function, given[0]), given[1:]
+            if message := _wrong_call(called, given, named):
                 raise TypeError(message) from None
             raise
 
@@ -101,19 +104,35 @@ def explained(function: Callable[..., Any], package: str) -> Callable[..., Any]:
     return public
 
 
+def explain_methods(kind: type) -> None:
+    """Let errors about the arguments of a class's own methods say how to call them."""
+    for name, method in [*vars(kind).items()]:
+        of_class = getattr(method, "__func__", None) if isinstance(method, classmethod) else None
+        if of_class and not (name.startswith("_") or hasattr(of_class, "__wrapped__")):
+            setattr(kind, name, classmethod(explained(of_class, kind.__module__)))
+
+
 def _wrong_call(
     function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]
 ) -> str | None:
     """Say what is wrong if a function has no such argument, or takes fewer without a name."""
-    kinds = {x: argument.kind for x, argument in signature(function).parameters.items()}
-    name, of_kind = function.__name__, [*kinds.values()]
+    arguments = signature(function).parameters
+    kinds = {x: argument.kind for x, argument in arguments.items()}
+    name, of_kind = function.__qualname__, [*kinds.values()]
     unknown = [x for x in named if x not in kinds]
     if unknown and Parameter.VAR_KEYWORD not in of_kind:
         return unknown_option(name, unknown[0], kinds)
     first = [x for x, kind in kinds.items() if kind is Parameter.POSITIONAL_OR_KEYWORD]
+    shapes = dict(re.findall(r"^ *(\w+) : (.*)$", function.__doc__ or "", re.MULTILINE))
+    required = [x for x in arguments if arguments[x].default is arguments[x].empty]
+    of_name = [x for x in required if kinds[x] is Parameter.KEYWORD_ONLY]
+    if lacking := [x for x in [*first[len(given) :], *of_name] if x in required and x not in named]:
+        needs = ", and ".join(f"{x}, {shapes[x]}" if x in shapes else x for x in lacking)
+        call = f"{name}({', '.join([*first, *(f'{x}=...' for x in of_name)])})"
+        labels = "; hard labels alone are dmfroc.Predictions.from_labels(y_true, y_pred)"
+        return f"{name}() needs {needs}: call {call}" + labels * ("y_pred" in named)
     if len(given) <= len(first) or Parameter.VAR_POSITIONAL in of_kind:
         return None
-    shapes = dict(re.findall(r"^ *(\w+) : (.*)$", function.__doc__ or "", re.MULTILINE))
     meant = ", and ".join(f"{x} is {shapes[x]}" for x in first if x in shapes)
     others = ", ".join(f"{x}=" for x, kind in kinds.items() if kind is Parameter.KEYWORD_ONLY)
     return (
@@ -155,6 +174,13 @@ def measure_called(name: str) -> str:
     """Return which measure has a name, as its own or as another one; nothing if none has it."""
     line = _names().get(normalized(name), "")
     return line.split('"')[1] if line.startswith(_OF_MEASURES) else ""
+
+
+def measure_near(name: str) -> str:
+    """Return which measure has a name, or another one that is most like it, if any is."""
+    known = [x for x, line in _names().items() if line.startswith(_OF_MEASURES)]
+    close = difflib.get_close_matches(normalized(name), known, n=1, cutoff=_ALIKE)
+    return measure_called(close[0]) if close else ""
 
 
 def as_measure(name: str, known: Iterable[str]) -> str:

@@ -61,7 +61,7 @@ def positive(name: str, value: Any) -> float:
 def proportion(name: str, value: Any, interval: Literal["(0, 1)", "(0, 1]", "[0, 1]"]) -> float:
     """Return a real number of any kind in an interval with open or closed ends."""
     ends = [end for end, bracket in ((0, interval[0]), (1, interval[-1])) if bracket in "[]"]
-    is_percent = isinstance(value, Real) and 2 <= value < 100
+    is_percent = isinstance(value, Real) and 2 <= _scalar(name, value) < 100
     hint = f", such as {float(value) / 100:g}" if is_percent else ""
     return _inside(name, value, lambda x: 0 < x < 1 or x in ends, f"in {interval}{hint}")
 
@@ -158,12 +158,11 @@ def is_traced(values: Any) -> bool:
 def traced(what: str) -> TypeError:
     """Return the error about a value that JAX traces: which function takes such values."""
     frames, frame = [sys._getframe(1)], sys._getframe(1)
-    while (
-        frame.f_back
-        and (room := str(frame.f_back.f_globals.get("__name__"))).startswith("dmfroc.")
-        and room != "dmfroc._kit.habits"  # which calls public functions
+    while frame.f_back and (room := str(frame.f_back.f_globals.get("__name__"))).startswith(
+        "dmfroc."
     ):
-        frames.append(frame := frame.f_back)
+        frame = frame.f_back
+        frames += [frame] * (room != "dmfroc._kit.habits")  # which calls public functions
     names = [frame.f_code.co_name.removesuffix("_score") for frame in frames[-2:]]
     measure = frames[-1].f_locals.get("measure", frames[-1].f_locals.get("self"))
     names.append(str(getattr(measure, "name", measure)))

@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from dmfroc._kit.global_state import undisturbed
-from dmfroc._kit.habits import explained, line_near
+from dmfroc._kit.habits import explain_methods, explained, line_near
 
 
 class NoName(AttributeError):
@@ -67,6 +67,8 @@ def names_of_stub(
             value = getattr(import_module(home), name)
         if isinstance(value, FunctionType):
             value = explained(value, package)
+        elif isinstance(value, type):
+            explain_methods(value)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -409,7 +409,7 @@ class Comparison(NamedEstimates):
         return any(e.judge is not None for e in self.estimates.values())
 
     def where_rules_differ(self) -> list[str]:
-        """Say which classifiers and differences two rules decide otherwise, and what to cite."""
+        """Say what to cite if rules differ, and for which differences and classifiers they do."""
         pairs, error, tested = self.differences, 1 - self.level, self.tested_value
         if self.hypothesis.is_two_sided:  # as in print
             n, pairs = len(self.estimates), tuple(d.better_first() for d in pairs)
@@ -421,24 +421,26 @@ class Comparison(NamedEstimates):
             for low, high in [d.interval]
             if (p_value < error) != (tested < low or high < tested)
         ]
-        plain = " (not adjusted)" * (len(pairs) > 1 and not self.simultaneous)
-        lines = [
-            f"P-value{plain} and interval disagree for {shortened(apart, _MOST_APART)}: they are "
-            "of different methods. Cite the p-value for whether they differ, and the interval for "
-            "how much."
-        ]
-        lines = lines if apart else []
+        differ = list[str]()
         if len(pairs) > 1 and self.hypothesis.is_two_sided:
             best, *others = (list(self.estimates)[place] for place in self._order)
             decided = [{d.first, d.second} for d in pairs if d.adjusted_p_value < error]
             may_be_best = self.best_set()
-            if differ := [x for x in others if (x in may_be_best) == ({best, x} in decided)]:
-                lines.append(
-                    f"Two rules differ for {shortened(differ, _MOST_APART)}: a classifier is "
-                    "excluded as the best by one one-sided test against all others; a difference "
-                    "is decided by a two-sided test, adjusted for all pairs."
-                )
-        return lines
+            differ = [x for x in others if (x in may_be_best) == ({best, x} in decided)]
+        adjusted = "adjusted " * (len(pairs) > 1)
+        plain = " (not adjusted)" * (len(pairs) > 1 and not self.simultaneous)
+        kind = "interval" if self.hypothesis.is_two_sided else "limit"
+        rules = {
+            f"p-value{plain} and {kind}": apart,
+            f'{adjusted}p-value and "may be best"': differ,
+        }
+        told = [f"{x} for {shortened(names, _MOST_APART)}" for x, names in rules.items() if names]
+        line = (
+            f"Cite the {adjusted}p-value for whether two differ, the {kind} for how much"
+            f"{', "may be best" for who may be the best' * bool(differ)}. They are of different "
+            f"methods and disagree: {'; '.join(told)}."
+        )
+        return [line] * bool(told)
 
     def foot(self) -> list[str]:
         """Return what a one-sided test tests, where rules differ, and the best classifier."""
@@ -448,10 +450,8 @@ class Comparison(NamedEstimates):
             return lines
         error = self.estimates[self.winner.name].standard_error
         low, high = (rounded(end, error) for end in self.winner.interval)
-        percent = in_percent(self.level)
         return [
             *lines,
-            f"best in this sample: {self.winner.name}, {percent} interval adjusted for its "
-            f"selection {low} to {high}",
-            f"not excluded as best at {percent}: {', '.join(map(str, self.best_set()))}",
+            f"best in this sample: {self.winner.name}, {in_percent(self.level)} interval adjusted "
+            f"for its selection {low} to {high}",
         ]

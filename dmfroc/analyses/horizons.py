@@ -83,6 +83,12 @@ class HorizonCurves(Result):
         }
 
     @property
+    def title(self) -> str:
+        """The title of the measure, if all values are of one."""
+        titles = {x.title for x, *_ in self.points.values() if isinstance(x, Estimate)}
+        return titles.pop() if len(titles) == 1 else "value"
+
+    @property
     def shown(self) -> HorizonCurves:
         """The curves in print: the DMF-AUC and M once if both are the AUC of two classes."""
         titles = {name: title for name, title in self.titles.values()}
@@ -98,7 +104,7 @@ class HorizonCurves(Result):
         columns = [
             Column("name", "of", [names[x] for x in shown.points for _ in self.horizons], "name"),
             Column("horizon", "horizon", at * len(shown.points), "name"),
-            Column("value", "value", points, "estimate", percent, "std. error"),
+            Column("value", self.title, points, "estimate", percent, "std. error"),
             Column("simultaneous", f"simultaneous {percent}", bands, "interval"),
         ]
         named, means = zip(*((names[x], self.means[x]) for x in shown.points), strict=True)

@@ -170,7 +170,7 @@ class ThresholdChoice(Result):
         corrected: list[float | None] = [self.threshold.value, self.corrected]
         columns = [
             Column("quantity", "quantity", rows, "name"),
-            Column("value", "value", [x.value for x in rows.values()]),
+            Column("value", "in this sample", [x.value for x in rows.values()]),
             Column("low", f"low ({100 * self.level:g} %)", [x.interval[0] for x in rows.values()]),
             Column("high", "high", [x.interval[1] for x in rows.values()]),
             Column("corrected", "for new data", corrected + [None] * len(self.rates)),
@@ -183,9 +183,13 @@ class ThresholdChoice(Result):
         return [f"Class {label} is predicted if the score is at {self.side} the threshold."]
 
     def foot(self) -> list[str]:
-        """Say what an infinite end of the threshold is."""
+        """Say which interval is of what, and what an infinite end of the threshold is."""
         told = "An infinite end is beyond all scores: the data do not limit the threshold there."
-        return [told] * bool(np.isinf(self.threshold.interval).any())
+        return [
+            f"Intervals of {self.maximized}, sensitivity and specificity are for new cases at this "
+            "threshold. Only the first accounts for the choice of the threshold on these cases.",
+            *[told] * bool(np.isinf(self.threshold.interval).any()),
+        ]
 
     def verdict_text(self) -> list[str]:
         """Say what to predict, and how well that will do."""

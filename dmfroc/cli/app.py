@@ -42,7 +42,8 @@ _ENDING_SIGNALS = ("SIGTERM", "SIGHUP")
 
 _SECTIONS = {
     "Most used": "kind rules file files patterns label answers raters by scores labels measures"
-    " measure folds groups task thresholds half_width difference classifier",
+    " measure folds groups task thresholds half_width difference classifier by at_least cost_fp"
+    " cost_fn",
     "File": "models pos_label direction sample_weight frequency_weight y_pred other_columns "
     "drop_label where drop_missing truth id separator decimal encoding baseline scan scheduler",
     "Design": "",  # what is in no other section

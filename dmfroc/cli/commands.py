@@ -193,7 +193,7 @@ def _show_compared(
             if is_ranked and not (hasattr(result, "ranks") and len(result.estimates) > 1):
                 raise ValueError(
                     "ranks are of two models or more, by one measure: name two files, or two "
-                    "columns in --answers, and one --measure"
+                    "columns in --answers, and one of --measures"
                 )
             shown = result.ranks() if is_ranked else result
             if picture and (is_ranked or answers):
@@ -269,7 +269,8 @@ def report(
                 result = _comparison(predictions, pair_weights=weights, **units | options)
                 named = []
             stream.write(renderer(result, "page")(result, *named, title=title).encode())
-    show_place("report", output, [*result.warnings, *remarks])
+    others = [x for x in remarks if x not in result.warnings]
+    show_place("report", output, [*result.printed_warnings, *others])
 
 
 def _comparison(
@@ -448,10 +449,10 @@ def calibration(file: Path, plot: Path | None, **options: Any) -> None:
     ]
 )
 def threshold(file: Path, plot: Path | None, **options: Any) -> None:
-    """Choose a threshold for the score of a class.
+    """Choose the threshold (cutoff) from which cases are positive.
 
-    It is that of two classes, or of each class against the rest. Prints it with its interval, and
-    what it reaches in new cases; --plot draws the criterion.
+    Prints it with its interval, sensitivity and specificity there, and what to expect in new cases.
+    Of more than two classes each has one, against the rest. --plot draws the criterion.
     """
     choose = partial(application("choose_threshold"), by=options.pop("by"))
     _show_of_one(file, choose, options, plot)

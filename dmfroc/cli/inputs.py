@@ -363,7 +363,7 @@ def read_all(
     if pair_weights != "equal" and not (
         len(split_calls(measure)) == 1 and dmfroc.measures.get_measure(measure).is_dmf_auc
     ):
-        raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
+        raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measures is {measure}")
     with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
         units = columns.read_units(*files)
         judged: dict[str, Any] = {}

@@ -75,7 +75,7 @@ FILE, RATINGS = (
         "standard input, which is named -.",
     )
     for what in (
-        "One row per observation, one score column per class",
+        "One row per observation, one score column per class, or one alone of two classes",
         "One row per item, one column per rater",
     )
 )
@@ -95,7 +95,7 @@ RECEIPTS = click.Argument(
     help="A receipt of each site, see write_receipt; or a table of published values and errors.",
 )
 POOLED = [
-    _option("--measure", "NAME", "Which measure, if there are several."),
+    _option("--measures measure", "NAME", "Which measure, if there are several."),
     _option("--classifier", "NAMES", "Of comparisons: a classifier, or A,B for a difference."),
     _option("--method", "METHOD", "reml or bayes.", default="reml", type=_words("reml", "bayes")),
 ]
@@ -315,10 +315,9 @@ MEASURES = _option(
     shell_complete=_measures_that_begin,
 )
 MEASURE = _option(
-    "--measure",
+    "--measures measure",
     "NAME",
-    "A measure, such as hand_till (see: dmfroc measures). Compare and report take several, "
-    "separated by commas.",
+    "A measure, such as hand_till, or several with commas (see: dmfroc measures); plan takes one.",
     default="dmf_auc",
     shell_complete=_measures_that_begin,
 )
@@ -347,13 +346,19 @@ CHOICE = [
     _option(
         "--criterion by",
         "NAME",
-        "youden, f1, accuracy, cost, sensitivity or specificity.",
+        "What shall be best: youden (sensitivity + specificity - 1), f1, accuracy or cost; or "
+        "which rate shall reach --at-least: sensitivity or specificity.",
         default="youden",
         type=_words("youden", "f1", "accuracy", "cost", "sensitivity", "specificity"),
     ),
-    _option("--at-least", "RATE", "The least sensitivity or specificity.", type=float),
-    _option("--cost-fp", "COST", "Of a false positive.", type=float),
-    _option("--cost-fn", "COST", "Of a false negative.", type=float),
+    _option(
+        "--at-least",
+        "RATE",
+        "The sensitivity or specificity that is asked for. Default: 0.95.",
+        type=float,
+    ),
+    _option("--cost-fp", "COST", "Of a false positive, for the cost. Default: 1.", type=float),
+    _option("--cost-fn", "COST", "Of a false negative, for the cost. Default: 1.", type=float),
     _option("--n-draws", "N", "Number of bootstrap samples.", default=1000),
 ]
 TARGET_PREVALENCE = _option(

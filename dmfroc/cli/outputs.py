@@ -48,6 +48,9 @@ _RULE, _TOML = (
 # Arguments of the package that commands have otherwise
 _PHRASES = {
     "pass y_pred, or": "pass threshold=0.5, y_pred=, or",
+    "name it after the class with the larger scores, or pass the negative class followed by the "
+    "positive one, such as": "if its values are predicted classes, name it in y_pred=; else give "
+    "the class of large values as pos_label=, or both classes, the negative one first, as",
     "dmfroc.measures.measure_table() lists": "dmfroc measures lists",
     "to dmfroc.compare_subgroups": "to dmfroc subgroups --by",
     f"a rule to dmfroc.applications.gate, such as {_RULE}": (
@@ -134,13 +137,15 @@ def show_result(
     The report, if one is wanted, may be of another result.
     """
     form, table, stream, path = map(chosen, ("form", "table", "stream", "output"))
-    notes = notes_of([*result.warnings, *remarks])
+    remarks = [x for x in remarks if x not in result.warnings]
+    notes = notes_of([*result.printed_warnings, *remarks])
     is_page = path is not None and path.suffix.lower() in _PAGES
     if is_page:
         stream.write(str((of_page or result).to_html()).encode())
     if form == "json":
         version = {"dmfroc_version": package_version()}
-        text = json_text({**attributes, **result.as_json(), "warnings": notes, **version})
+        warnings = notes_of([*result.warnings, *remarks])
+        text = json_text({**attributes, **result.as_json(), "warnings": warnings, **version})
     elif form is not None:
         text = _WRITERS[form](result, table).rstrip("\n")
         print("".join(f"{x}\n" for x in warning_lines(notes)), end="", file=sys.stderr)

@@ -379,8 +379,10 @@ class Measure:
         return (low, high) if low < high else self.bounds
 
     def __repr__(self) -> str:
-        """Return the name, which has the options."""
-        return f"Measure({self.name!r})"
+        """Return the name, and the options that are not in it."""
+        options = {k: " ".join(f"{x!r}".split()) for k, x in self.options.items() if x is not None}
+        others = [f"{k}={x}" for k, x in options.items() if f"{k}={x}" not in self.name]
+        return f"Measure({', '.join([repr(self.name), *others])})"
 
     def __call__(
         self,

@@ -47,8 +47,8 @@ class ReliabilityDisplay(ClassifierDisplay):
     classifier, at each forecast, in so many of all samples: outcomes are drawn from the forecasts.
     The confidence band around the curve holds the true one: outcomes are drawn from the
     recalibrated probabilities. Both are drawn for one class; with several classes there are only
-    the curves. The legend has the parts of the Brier score, miscalibration (MCB), discrimination
-    (DSC) and uncertainty (UNC).
+    the curves. The legend has the parts of the Brier score: miscalibration, discrimination and
+    uncertainty; with several classes the first alone.
 
     Parameters
     ----------
@@ -188,9 +188,8 @@ class ReliabilityDisplay(ClassifierDisplay):
             )
         is_single = len(classes) == 1
         curves = {label: self._curve(label) for label in classes}
-        form = "{}: MCB {:.4f},\nDSC {:.4f}, UNC {:.4f}"
-        if is_single:
-            form = "{}: miscalibration {:.4f},\ndiscrimination {:.4f},\nuncertainty {:.4f}"
+        form = "{}: miscalibration {:.4f}"
+        form += ",\ndiscrimination {:.4f},\nuncertainty {:.4f}" * is_single
         texts = {
             label: form.format(
                 legend_text((self.name or f"class {label}") if is_single else class_name(label)),

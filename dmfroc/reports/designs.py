@@ -234,7 +234,7 @@ def result_verdict(result: Result) -> list[str]:
         case Evaluation():
             return evaluation_verdict(result)
         case ResultsByName():
-            of_each = {name: result_verdict(one) for name, one in result.items()}
+            of_each = {name: result_verdict(one) for name, one in result.shown.items()}
             first = [f"{name}: {x}" for name, found in of_each.items() for x in found[:1]]
             return [*first, *result.head()]
     return [as_sentence(x) for x in result.verdict_text()]

@@ -22,7 +22,6 @@ from dmfroc.curves.curve import Curve
 from dmfroc.plots._style import OWN_FIGURE_ID
 from dmfroc.reports.tables import as_sentence, page_table
 from dmfroc.reports.verdict import digits, interval_text, known_first
-from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result, renderer, renders
 from dmfroc.results.text import design_lines, facts
 from dmfroc.results.writers import strict
@@ -69,11 +68,9 @@ def page(
     that are shown beside those of the result.
     """
     notes = list(dict.fromkeys(result.warnings))
-    shown = dict.fromkeys([*notes, *beside])
+    shown = dict.fromkeys([*result.printed_warnings, *beside])
     tables, better = result.tables(), _P_BETTER * hasattr(result, "order_probabilities")
     provenance = [*provenance, *(("Tests", f"{t.note}{better}") for t in tables if t.note)]
-    cells = (cell for t in tables for column in t.columns for cell in column.cells)
-    titles = {e.measure: e.title for e in cells if isinstance(e, Estimate)}
     # What concerns some classifiers begins with their names, which stand as they are
     names = tuple(x for x in getattr(result, "estimates", ()) if x not in MEASURES)
     data = {"dmfroc_version": package_version(), "sentences": verdict}
@@ -86,7 +83,7 @@ def page(
         ],
         "verdict": verdict,
         "watch_out": watch_out,
-        "warnings": [x if x.startswith(names) else as_sentence(x, titles) for x in shown],
+        "warnings": [x if x.startswith(names) else as_sentence(x) for x in shown],
         "parts": [part for part in parts if part is not None],
         "provenance": {**dict(provenance), **facts(result.design), **dict(versions())}.items(),
         "data": strict(data | {"warnings": notes}),
@@ -106,7 +103,7 @@ def result_as_html(result: Result) -> str:
         "tables": [page_table(x) for x in shown],
         "head": [*result.head(), *design_lines(result.design)],
         "foot": [*filter(None, (x.note for x in shown)), *result.foot()],
-        "warnings": result.warnings,
+        "warnings": result.printed_warnings,
     }
     return _render("notebook.html.j2", context)
 

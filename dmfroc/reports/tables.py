@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from dmfroc.analyses.catalogue import MEASURES
@@ -58,12 +56,11 @@ def page_table(
     }
 
 
-def as_sentence(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
+def as_sentence(text: str) -> str:
     """Return a text with a capital and a full stop, and with titles of measures for their names."""
 
     def title_of(name: re.Match[str]) -> str:
-        of_all = MEASURES[name[0]].title if name[0] in MEASURES else name[0]
-        return titles.get(name[0], of_all)
+        return MEASURES[name[0]].title if name[0] in MEASURES else name[0]
 
     text = re.sub(r"\b[a-z0-9]+(?:_[a-z0-9]+)+\b", title_of, text)
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."

@@ -177,6 +177,23 @@ class NamedEstimates(Result, Mapping[str, Estimate]):
         """What of the design changes the meaning of the values, by name."""
         return common([estimate.design for estimate in self.estimates.values()])
 
+    @property
+    def printed_warnings(self) -> tuple[str, ...]:
+        """The warnings, with titles of measures for their names.
+
+        What concerns some measures and names none of them begins with their titles.
+        """
+        estimates = [*self.estimates.values()]
+        titles = {x.measure: x.title for x in estimates if re.search(r"\W|_", x.measure)}
+        names = "|".join(map(re.escape, sorted(titles, key=len, reverse=True))) or _OF
+        of_name, found = re.compile(rf"(?<![\w'])(?:{names})(?![\w'])"), []
+        for warning in self.warnings:
+            own = [x for x in estimates if warning in x.warnings and x.warned_as not in warning]
+            concerned = dict.fromkeys(x.title for x in own) if len(own) < len(estimates) else ()
+            prefix = f"{shortened([*concerned])}: " * bool(concerned)
+            found.append(prefix + of_name.sub(lambda name: titles[name[0]], warning))
+        return tuple(found)
+
     def __getitem__(self, name: str) -> Estimate:
         if name in self.estimates:
             return self.estimates[name]

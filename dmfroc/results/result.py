@@ -17,10 +17,10 @@ from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dmfroc._kit.habits import Hinted, measure_called
+from dmfroc._kit.habits import Hinted, measure_called, measure_near, unclear
 from dmfroc._kit.later import DataFrame
-from dmfroc._kit.text import did_you_mean, in_percent, printable
-from dmfroc.inputs.messages import listing, shortened
+from dmfroc._kit.text import did_you_mean, in_percent, printable, width
+from dmfroc.inputs.messages import shortened
 from dmfroc.results.table import Column, Name, Table, spread
 from dmfroc.results.text import design_lines, in_words, known, paragraphs, warning_lines
 from dmfroc.results.writers import (
@@ -44,6 +44,7 @@ _NEEDED = (
 )
 _RENDERERS: dict[str, Callable[..., Any]] = {}
 _N_PRINTED, _N_STACKED = 10, 20  # rows of a curve, and of those of all names, in print
+_N_LISTED = 8  # names in an error
 _TITLES = {
     "at_least": "least rate asked for",
     "auc": "AUC",
@@ -153,12 +154,20 @@ class UnknownName(KeyError):
 
 def unknown_name(what: str, name: Any, known: Sequence[Any], hint: str = "") -> UnknownName:
     """Return the error about a name: which ones there are, and how to compute a measure."""
-    text, meant = str(name), measure_called(str(name))
-    names = [x for x in known if isinstance(x, str)]
-    near = f" (did you mean {meant!r}?)" if meant in names else did_you_mean(text, names)
-    is_other = meant and meant not in names
-    how = f"; to compute it pass measures={text!r}" if is_other else ""
-    return UnknownName(f"there is no {what} {name!r}{hint or near}, but {listing(known)}{how}")
+    text, names = str(name), [x for x in known if isinstance(x, str)]
+    called = told = meant = ""
+    if what != "class":
+        called = measure_called(text)
+        told = "" if called else unclear(text)
+        meant = called if called or told else measure_near(text)
+    near = f" (did you mean {meant!r}?)" if meant in names else did_you_mean(text, names) or told
+    how = "; list(result) has all" * (len(known) > _N_LISTED)
+    if meant and not near:
+        how += f"; to compute it pass measures={(text if called else meant)!r}"
+    elif any(map(measure_called, names)) and not near:
+        how += "; dmfroc.measures.measure_table() lists all measures"
+    listed = shortened([repr(x) for x in known], _N_LISTED)
+    return UnknownName(f"there is no {what} {name!r}{hint or near}, but {listed}{how}")
 
 
 class ByName[V](dict[Any, V]):
@@ -205,6 +214,11 @@ class Result(Hinted, ABC):
 
     else:
         design, has_all_scores = MappingProxyType({}), True
+
+    @property
+    def printed_warnings(self) -> tuple[str, ...]:
+        """The warnings as people read them, where they are not the same."""
+        return self.warnings
 
     def attributes(self) -> Mapping[str, Any]:
         """Return what JSON holds besides the tables."""
@@ -267,6 +281,14 @@ class Result(Hinted, ABC):
 
     def as_text(self, *, warnings: bool = True, all_rows: bool = False) -> str:
         """Return the tables as plain text, with or without warnings and all rows of long tables."""
+        head = paragraphs([*self.head(), *design_lines(self.design)])
+        parts = ["\n".join(head), *self._body(all_rows=all_rows)]
+        if warnings:
+            parts.append("\n".join(warning_lines(self.printed_warnings)))
+        return "\n\n".join(filter(None, parts))
+
+    def _body(self, *, all_rows: bool) -> list[str]:
+        """Return the tables as plain text, and what stands below them."""
         shown, hidden = list[str](), list[str]()
         for t in self.tables():
             if t.n_printed or all_rows:
@@ -274,11 +296,7 @@ class Result(Hinted, ABC):
             else:
                 what = t.key.replace("_", " ")
                 hidden.append(f"{len(t.rows)} {what}: see to_pandas({t.key!r})")
-        head = paragraphs([*self.head(), *design_lines(self.design)])
-        parts = ["\n".join(head), *shown, "\n".join(hidden), "\n".join(paragraphs(self.foot()))]
-        if warnings:
-            parts.append("\n".join(warning_lines(self.warnings)))
-        return "\n\n".join(filter(None, parts))
+        return [*shown, "\n".join(hidden), "\n".join(paragraphs(self.foot()))]
 
     def as_json(self) -> dict[str, Any]:
         """Return everything but large arrays, for `json.dump`."""
@@ -477,20 +495,45 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
             return []
         return [f"Intervals hold for all {len(self)} classes at once with {in_percent(self.level)}"]
 
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The results in print, by the names that people read: titles of measures, each once."""
+        return {
+            printable(getattr(one, "title", name) if self.of == "measure" else name): one
+            for name, one in self.items()
+        }
+
     def foot(self) -> list[str]:
         """Return what stands below the tables, and for which names."""
-        return list(attributed({str(name): one.foot() for name, one in self.items()}))
+        return list(attributed({name: one.foot() for name, one in self.shown.items()}))
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a careful reader has to know, and for which names."""
         return attributed({str(name): one.warnings for name, one in self.items()})
 
+    @property
+    def printed_warnings(self) -> tuple[str, ...]:
+        """The warnings, with titles of measures for their names."""
+        return attributed({name: one.printed_warnings for name, one in self.shown.items()})
+
+    def _body(self, *, all_rows: bool) -> list[str]:
+        """Return one table of all results, or the tables of each below its name."""
+        if len(next(iter(self.values())).tables()) == 1:
+            return super()._body(all_rows=all_rows)
+        parts = list[str]()
+        for name, one in self.shown.items():
+            head = name if self.of == "measure" else f"class {name}"
+            parts += [f"{head}\n{'═' * width(head)}", *one._body(all_rows=all_rows)]
+        return parts
+
     def tables(self) -> list[Table]:
         """Return the tables of the results, with the name in front of each row."""
         tables = zip(*(one.tables() for one in self.values()), strict=True)
-        key = "label" if self.of == "class" else self.of
-        return [_stacked(key, self.of, list(self), of_names) for of_names in tables]
+        names, key = list[Hashable](self), "label" if self.of == "class" else self.of
+        if self.of == "measure":
+            names = [Name(x, getattr(one, "title", str(x))) for x, one in self.items()]
+        return [_stacked(key, self.of, names, of_names) for of_names in tables]
 
     def question_text(self) -> str:
         """Return the heading of a report without a title."""

@@ -266,8 +266,9 @@ def _cells(column: Column, value: Any, digits: Digits) -> list[Cell]:
     if column.kind == "estimate":
         error = value.standard_error
         cells = [_number(value.value, error, digits, column.is_signed)]
-        if column.error:
-            cells.append(_number(error, error, digits))
+        if column.error:  # that the sample shows none does not make it 0
+            is_known = error != 0 or value.interval[0] == value.interval[1]
+            cells.append(_number(error, error, digits) if is_known else Cell("not known", 0.0))
         if column.interval:
             cells.append(_interval(value.interval, error, digits, column.is_signed))
         return cells

@@ -17,7 +17,14 @@ _GAP = "   "
 LINE = 80.0  # columns of a terminal
 _NARROW, _LONGEST = 10, 20  # text in several lines, and words in one
 _BREAKS = re.compile(r"\s|(?<=\w{3}-)(?=\w{3})")
+_BREAKS_OF_NAMES = re.compile(r"\s+|(?<=\w{3}[-_])(?=\w{3})")
 _SMALLEST_P_VALUE = 1e-300  # smaller ones are lost in floating point
+
+
+class _NameWrapper(textwrap.TextWrapper):
+    """Breaks lines behind underscores, too."""
+
+    wordsep_re = re.compile(f"({_BREAKS_OF_NAMES.pattern})")
 
 
 def warning_lines(warnings: Iterable[str]) -> list[str]:
@@ -92,23 +99,27 @@ def format_table(
     if sum(widths) + len(gap) * n_gaps > most:
         gap = _GAP[1:]
         most -= len(gap) * n_gaps
-        words = [[max(map(width, _BREAKS.split(x))) for x in column] for column in columns]
+        words, pieces = (
+            [[max(map(width, breaks.split(x))) for x in column] for column in columns]
+            for breaks in (_BREAKS, _BREAKS_OF_NAMES)
+        )
         cells = [max([x[0], *map(width, y[1:])]) for x, y in zip(words, columns, strict=True)]
-        whole, least = (
+        whole, split, least = (
             [
                 x if is_number else min(x, max(_NARROW, min(max(y), longest)))
-                for is_number, x, y in zip(are_numbers, cells, words, strict=True)
+                for is_number, x, y in zip(are_numbers, cells, of_text, strict=True)
             ]
-            for longest in (max(widths), _LONGEST)
+            for of_text, longest in ((words, most), (pieces, most), (pieces, _LONGEST))
         )
-        for limits in (cells, whole, least):  # heads in several lines, then text, then words
+        # Heads in several lines, then text, then names, then words
+        for limits in (cells, whole, split, least):
             while sum(widths) > most and widths != limits:
                 wider = [i for i, (x, y) in enumerate(zip(widths, limits, strict=True)) if x > y]
                 widths[max(wider, key=widths.__getitem__)] -= 1
     lines = []
     for row in table:
         parts = [
-            [x] if width(x) <= size else textwrap.wrap(x, size * len(x) // width(x))
+            [x] if width(x) <= size else _wrapped(x, size)
             for size, x in zip(widths, row, strict=True)
         ]
         for line in zip_longest(*parts, fillvalue=""):
@@ -119,6 +130,13 @@ def format_table(
         if row is table[0]:
             lines.append("─" * (sum(widths) + len(gap) * n_gaps))
     return "\n".join(lines)
+
+
+def _wrapped(text: str, size: int) -> list[str]:
+    """Return a text in lines: names are broken behind underscores if they are longer than one."""
+    has_long_name = max(map(width, _BREAKS.split(text))) > size
+    wrapper = _NameWrapper if has_long_name else textwrap.TextWrapper
+    return wrapper(size * len(text) // width(text)).wrap(text)
 
 
 def format_probability(probability: float) -> str:

@@ -1,6 +1,7 @@
 """Paired comparison: exact cases, DeLong's covariance, probabilities of orders, errors."""
 
 import itertools
+import re
 from dataclasses import replace
 
 import delong
@@ -793,7 +794,29 @@ def test_several_measures_are_compared_one_by_one():
         assert one.differences == expected.differences
     table = found.to_pandas()
     assert table["measure"].tolist() == list(found)
-    assert "measure" in str(found)
+    assert found.to_markdown().count("| Brier score |") == 1
+    for name, title in (("hand_till", "Hand-Till M"), ("brier_score", "Brier score")):
+        assert f"{title}\n{'═' * len(title)}\n" in str(found)
+        assert found[name].as_text(warnings=False) in str(found)
+        assert name not in str(found)
+    both = compare(y == 0, {x: s[:, 0] for x, s in scores.items()}, measures="dmf_auc, hand_till")
+    assert str(both).count("AUC\n═══") == 1
+
+
+def test_a_print_has_all_columns_of_three_classifiers_with_usual_names():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=90)
+    names = ("random_forest", "logistic_regression", "gradient_boosting")
+    scores = {name: rng.normal(size=(90, 3)) + np.eye(3)[y] for name in names}
+    for options in (
+        {"measures": "hand_till"},
+        {"measures": "hand_till, accuracy", "simultaneous": True},
+        {"measures": "auc", "pos_label": [0, 1, 2]},
+    ):
+        text = str(compare(y, scores, **options))
+        assert "more column" not in text
+        assert max(map(len, text.splitlines())) <= 80
+        assert re.search(r"(random|logistic|gradient)_ .*\n(forest|regression|boosting) ", text)
 
 
 @pytest.mark.parametrize("options", [{}, {"simultaneous": True}, {"test": "greater"}])
@@ -815,12 +838,12 @@ def test_a_print_names_the_differences_whose_p_value_and_interval_disagree(optio
         [d] = found.differences
         name = (d if "test" in options else d.better_first()).name
         n_turned += name != d.name
-        is_named = f"P-value and interval disagree for {name}: " in str(found)
+        is_named = f"disagree: p-value and interval for {name}." in on_one_line(str(found))
         excludes = not d.interval[0] <= 0 <= d.interval[1]
         assert is_named == (excludes != (d.adjusted_p_value < 0.05))
         page = found.to_html()
-        assert is_named == (f" disagree for {name}: " in page) == ("if its p-value does" in page)
-        assert (" disagree " in str(found)) == is_named
+        assert is_named == (f" interval for {name}." in page) == ("if its p-value does" in page)
+        assert ("disagree" in str(found)) == is_named
         n_named += is_named
     assert n_named == (0 if "test" in options else 2)
     assert n_turned == (0 if "test" in options else 2)
@@ -834,11 +857,11 @@ def test_a_print_says_by_which_rule_a_classifier_is_excluded_as_the_best():
     found = compare(y, scores)
     assert found.best_set() == ("a", "b")
     assert found.differences[1].adjusted_p_value > 0.05
-    assert (
-        "Two rules differ for c: a classifier is excluded as the best by one one-sided test "
-        in (on_one_line(str(found)))
-    )
-    assert "Two rules" not in str(compare(y, {"a": a, "c": scores["c"]}))
+    [line] = found.where_rules_differ()
+    assert line in on_one_line(str(found))
+    assert line.startswith("Cite the adjusted p-value for whether two differ, the interval for")
+    assert line.endswith('adjusted p-value and "may be best" for c.')
+    assert "Cite" not in str(compare(y, {"a": a, "c": scores["c"]}))
 
 
 def test_differences_with_one_classifier_are_adjusted_for_these_alone():
@@ -957,7 +980,7 @@ def test_what_stands_below_a_table_names_its_measures():
     }
     test = dmfroc.NonInferiority(0.1)
     found = dmfroc.compare(y, scores, measures=["hand_till", "accuracy"], test=test)
-    of_each = {name: one.foot() for name, one in found.items()}
+    of_each = {one.title: one.foot() for one in found.values()}
     assert all(of_each.values())
     for name, lines in of_each.items():
         for line in lines:

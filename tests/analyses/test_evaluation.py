@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -25,6 +26,7 @@ from dmfroc import (
     informedness_score,
     multiclass_roc,
 )
+from dmfroc._kit.text import on_one_line
 from dmfroc.measures import dmf_auc, informedness
 from dmfroc.plots import MulticlassROCDisplay
 from dmfroc.results import Estimate, MulticlassROC
@@ -323,8 +325,7 @@ def test_absent_class_is_told_once():
     assert tuple(str(warning.message) for warning in caught) == messages
     assert result.warnings == messages
     printed = " ".join(str(result).split())  # its lines are wrapped
-    for message in messages:
-        assert printed.count(f"warning: {message}") == 1
+    assert f"warning: DMF-AUC, Hand-Till M: {messages[0]} warning: {messages[1]}" in printed
 
 
 def test_the_curve_leaves_the_filters_of_warnings_alone(monkeypatch):
@@ -342,6 +343,32 @@ def test_remarks_of_all_measures_appear_once():
     assert len(result.warnings) == 1
     assert result.warnings[0].startswith("class 2 has a single observation")
     assert str(result).count("warning: ") == 1
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_prints_name_each_warning_by_the_title_of_its_measures():
+    rng = np.random.default_rng(2)
+    y = np.repeat([0, 1, 2], [11, 8, 6])
+    scores = rng.dirichlet(np.ones(3), len(y)) + np.eye(3)[y]
+    names = ["accuracy", "e50", "e90", "brier_uncertainty", "fpr_at"]
+    found = evaluate(y, scores / scores.sum(axis=1, keepdims=True), measures=names)
+    text = on_one_line(str(found))
+    about = "A quantile of distances from a fitted curve"
+    assert f"Calibration error, median, Calibration error, 90 % quantile: {about}" in text
+    assert "FPR at TPR 0.95: A class has 6 cases" in text
+    assert "show that Brier uncertainty is too small" in text
+    assert "Integrated calibration index has an interval" not in text  # it is not in the table
+    assert any(x.startswith(about) for x in found.warnings)  # as programs read them
+    for way in (found._repr_html_(), found.to_html()):
+        assert f"Calibration error, 90 % quantile: {about}" in way
+    alone = evaluate(y, scores / scores.sum(axis=1, keepdims=True), measures=["e50", "e90"])
+    assert f"warning: {about}" in str(alone)
+
+
+def test_no_error_is_printed_if_no_observation_shows_any():
+    found = evaluate([0, 1, 1], [0.1, 0.8, 0.9])
+    assert re.search(r"AUC +1.0000 +not known +0\.3\d+ to 1.0000", str(found))
+    assert found["auc"].standard_error == 0
 
 
 # The package

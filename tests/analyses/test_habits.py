@@ -578,7 +578,11 @@ def test_an_unknown_name_of_a_result_says_what_there_is():
         (EVALUATION, "roc_auc", "estimate 'roc_auc' (did you mean 'hand_till'?), but"),
         (EVALUATION.estimates, "roc_auc", "estimate 'roc_auc' (did you mean 'hand_till'?), but"),
         (EVALUATION.estimates, "f1_macro", "but 'hand_till', 'accuracy'; to compute it pass measu"),
-        (EVALUATION, "nonsense", "estimate 'nonsense', but 'hand_till', 'accuracy'"),
+        (EVALUATION, "nonsense", "'accuracy'; dmfroc.measures.measure_table() lists all measures"),
+        (EVALUATION, "aucc", "estimate 'aucc' (did you mean 'hand_till'?), but"),
+        (EVALUATION, "kapa", "'accuracy'; to compute it pass measures='cohen_kappa'"),
+        (EVALUATION, "auprc", "'auprc', which is not clear: use 'average_precision' (steps"),
+        (COMPARISON, "nonsense", "there is no estimate 'nonsense', but 'a_1', 'b'"),
         (COMPARISON, "a", "there is no estimate 'a', but 'a_1', 'b'"),
         (COMPARISON.estimates, "mcc", "but 'a_1', 'b'; to compute it pass measures='mcc'"),
         (by_measure, "acc", "measure 'acc' (did you mean 'accuracy'?), but 'hand_till', 'accur"),
@@ -591,6 +595,48 @@ def test_an_unknown_name_of_a_result_says_what_there_is():
     assert EVALUATION.estimates.get("roc_auc") is None
     assert "roc_auc" not in EVALUATION
     assert pickle.loads(pickle.dumps(EVALUATION)).estimates == EVALUATION.estimates
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_result_of_many_measures_says_how_to_list_them():
+    found = dmfroc.evaluate(Y > 0, S[:, 1], measures="all")
+    with pytest.raises(KeyError, match=r"and \d+ more; list\(result\) has all$"):
+        found["aucc"]
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (
+            lambda of: of.from_arrays(Y, y_pred=Y),
+            "from_arrays() needs y_score, array-like or table of shape (n, K), or (n,) or (n, 1) "
+            "for K = 2: call Predictions.from_arrays(y_true, y_score); hard labels alone are "
+            "dmfroc.Predictions.from_labels(y_true, y_pred)",
+        ),
+        (
+            lambda of: of.from_arrays(Y, None, y_pred=Y),
+            "hard labels alone are dmfroc.Predictions.f",
+        ),
+        (
+            lambda of: of.from_arrays(Y, S, S, S),
+            "takes 2 arguments without a name, but 4 were give",
+        ),
+        (lambda of: of.from_arrays(Y, S, weights=Y), "'weights': pass sample_weight="),
+        (
+            lambda of: of.from_labels(Y),
+            "needs y_pred: call Predictions.from_labels(y_true, y_pred)",
+        ),
+        (lambda of: of.from_file("a.csv"), "needs label, str: call Predictions.from_file(path, la"),
+        (lambda _: dmfroc.estimate("auc"), "needs y_true, Predictions, Scan, or array-like of sha"),
+    ],
+)
+def test_a_call_that_lacks_an_argument_is_answered_with_the_call(call, told):
+    with pytest.raises((TypeError, ValueError)) as error:
+        call(dmfroc.Predictions)
+    assert told in str(error.value)
+    made = dmfroc.Predictions.from_arrays(Y, S)
+    assert type(made) is dmfroc.Predictions
+    assert pickle.loads(pickle.dumps(dmfroc.Predictions.from_arrays))(Y, S).labels == made.labels
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,9 @@ def test_an_infinite_end_of_the_threshold_is_explained():
         y = np.arange(n) % 2
         scores = np.random.default_rng(0).normal(size=n) + y
         found = choose_threshold(y, scores, by="sensitivity", at_least=0.9, n_draws=100)
-        assert found.foot() == told * (found.threshold.interval[0] == -np.inf) == told * (n == 40)
+        of_which, *others = found.foot()
+        assert of_which.startswith("Intervals of specificity at sensitivity 0.9, sensitivity and")
+        assert others == told * (found.threshold.interval[0] == -np.inf) == told * (n == 40)
 
 
 @pytest.mark.slow

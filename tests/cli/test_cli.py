@@ -150,7 +150,7 @@ def test_version_of_a_source_tree(monkeypatch):
     [
         ([], ["evaluate", "compare", "demo", "--version"]),
         (["evaluate"], ["--label", "--scores", "--measures", "--pair-weights", "[default: 0.95]"]),
-        (["compare"], ["--label", "--labels", "--measure ", "--json", "--plot"]),
+        (["compare"], ["--label", "--labels", "--measures ", "--json", "--plot"]),
         (["plot"], ["--label", "--output", "calibration", "overview", "reciprocal-pr"]),
         (["demo"], ["--plot", "dmfroc-demo.png"]),
     ],
@@ -473,7 +473,7 @@ def test_compare_says_whom_a_remark_concerns(folder):
     assert len(notes) == 1
     assert notes[0].startswith("perfect: hand_till is perfect in this sample")
     printed = on_one_line(succeed("compare", *files, *options))
-    assert printed.endswith(f" warning: {notes[0]}")
+    assert printed.endswith(f" warning: {notes[0].replace('hand_till', 'Hand-Till M')}")
 
 
 def test_compare_says_a_common_remark_once(folder):
@@ -788,7 +788,7 @@ def test_evaluate_refuses_costs_that_are_not_text(good, costs):
         ),
         (
             ["GOOD", "POOR", "--label=tree", "--measure=hand_till", "--pair-weights=prevalence"],
-            r"--pair-weights concerns dmf_auc alone, but --measure is hand_till",
+            r"--pair-weights concerns dmf_auc alone, but --measures is hand_till",
         ),
     ],
 )

@@ -53,7 +53,7 @@ def test_help_without_a_command(arguments):
         ("dmfroc ev", 1, "evaluate"),
         ("dmfroc plan --pow", 2, "--power"),
         ("dmfroc evaluate --method jack", 3, "jackknife"),
-        ("dmfroc compare --measure hand_till,kappa_area_s", 3, "hand_till,kappa_area_scott"),
+        ("dmfroc compare --measures hand_till,kappa_area_s", 3, "hand_till,kappa_area_scott"),
         ("dmfroc plot over", 2, "overview"),
     ],
 )
@@ -304,7 +304,7 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
             "No such option '--names': give --labels for classes",
         ),
         ("evaluate F --label y --auc", "No such option '--auc': give --measures auc"),
-        ("compare F F --label y --brier-score", "give --measure brier_score"),
+        ("compare F F --label y --brier-score", "give --measures brier_score"),
         (
             "plan F --label y --auc .8",
             "'dmfroc.applications.plan(dmfroc.applications.PublishedFigures(prev",
@@ -402,6 +402,22 @@ def test_words_of_options_are_those_of_the_package():
     assert str(error.value).count("'") == 2 * len(words["threshold", "by"]) + 2
 
 
+def test_an_error_about_one_score_has_all_remedies_and_each_works(tmp_path):
+    """Labels of text beside a column that names neither: predicted classes, or a score."""
+    file = tmp_path / "risk.csv"
+    pd.DataFrame({"y": np.where(Y, "ill", "healthy"), "risk": P}).to_csv(file, index=False)
+    told = run("evaluate", str(file), "--label", "y", code=2).stderr
+    assert (
+        "if its values are predicted classes, name it in --y-pred; else give the class of large "
+        "values as --pos-label, or both classes, the negative one first, as --labels healthy,ill"
+    ) in told
+    tables = {
+        run("evaluate", str(file), "--label", "y", *more, "--csv").stdout
+        for more in (("--pos-label", "ill"), ("--labels", "healthy,ill"))
+    }
+    assert len(tables) == 1
+
+
 def wide(tmp_path):
     file = tmp_path / "wide.csv"
     FRAME.rename(columns={"p": "m,1", "q": "m2"}).to_csv(file, index=False)
@@ -455,7 +471,7 @@ def test_models_have_a_file_of_answers_each(cases_directory, tmp_path):
     ranks = json.loads(run("leaderboard", *line).stdout)["ranks"]
     assert [x["value"] for x in ranks.values()] == pytest.approx(right["acc"])
     told = run("compare", *line, "--measure", "accuracy", code=2).stderr
-    assert "--measure is about classes: leave it or --answers out" in told
+    assert "--measures is about classes: leave it or --answers out" in told
     assert "give either --label" in run("compare", *files, code=2).stderr
 
 

@@ -215,7 +215,8 @@ def test_the_warnings_of_a_call_are_in_its_result_once(name):
     assert set(given) <= set(found.warnings)
     assert len(set(found.warnings)) == len(found.warnings)
     assert json.loads(found.to_json())["warnings"] == list(found.warnings)
-    for text in found.warnings:
+    assert len(found.printed_warnings) == len(found.warnings)
+    for text in found.printed_warnings:
         assert on_one_line(f"warning: {text}") in on_one_line(str(found))
     bare = [x.removeprefix("a: ") for x in found.warnings]
     assert len(set(bare)) == len(bare)

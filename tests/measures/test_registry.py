@@ -375,6 +375,21 @@ def test_names_of_several_measures_are_refused_with_all_of_them(text, names):
     assert all(repr(name) in str(caught.value) for name in names)
 
 
+def test_measures_of_other_options_have_another_repr():
+    for one, other in (
+        (measures.recall_at(k=5), measures.recall_at(k=7)),
+        (measures.recall_at(), measures.recall_at(k=7)),
+        (measures.dmf_auc(np.eye(3)), measures.dmf_auc(1 - np.eye(3))),
+        (get_measure("recall"), get_measure("recall_macro")),
+        tuple(measures.expected_utility([[0, x], [1, 0]]) for x in (1, 2)),
+    ):
+        assert repr(one) != repr(other)
+        assert repr(one) == repr(dataclasses.replace(one))
+    assert repr(get_measure("hand_till")) == "Measure('hand_till')"
+    assert repr(get_measure("recall_at(k=5)")) == "Measure('recall_at(k=5)')"
+    assert repr(get_measure("recall_at")) == "Measure('recall_at', k=10)"
+
+
 def test_no_two_measures_have_the_same_name():
     """Of names, titles, synonyms and hints, whatever the case and the marks."""
     names = [normalized(x) for xs in catalogue.SYNONYMS.values() for x in xs.split(", ")]

@@ -36,7 +36,9 @@ def test_reliability_of_one_class():
 def test_reliability_of_several_classes():
     display = ReliabilityDisplay.from_predictions(T, Q)
     assert list(display.lines_) == [0, 1, 2]
-    assert all(": MCB " in line.get_label() for line in display.lines_.values())
+    for label, line in display.lines_.items():
+        value = MEASURES["brier_miscalibration"](label == T, Q[:, label])
+        assert line.get_label() == f"class {label}: miscalibration {value:.4f}"
     assert display.consistency_band_ is None
     single = ReliabilityDisplay.from_predictions(T, Q, pos_label=1, plot_bands=False)
     drawn = single.lines_[1].get_ydata()

@@ -372,7 +372,7 @@ def test_two_rules_that_differ_are_named():
     assert not any("rules" in x for x in others)
     [note] = re.findall(r'<p class="notes">(Intervals and .*?)</p>', comparison_page(comparison))
     assert html.unescape(note) == footnote(comparison)
-    assert ". Two rules differ for c: " in note
+    assert 'disagree: adjusted p-value and "may be best" for c. ' in html.unescape(note)
     assert 'The verdict goes by "may be best"' in footnote(comparison)
 
 
@@ -434,7 +434,7 @@ def test_the_footnote_of_twelve_names_all_for_which_rules_differ():
     }
     differ = [x for x in others if (x in comparison.best_set()) == (x in decided)]
     assert len(differ) > 6
-    assert f"Two rules differ for {', '.join(differ)}: " in footnote(comparison)
+    assert f'"may be best" for {", ".join(differ)}. ' in footnote(comparison)
     assert comparison_verdict(comparison)[0].startswith(f"By AUC: {best} ")
 
 
