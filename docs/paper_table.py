@@ -154,11 +154,9 @@ def read_rows() -> list[Row]:
 
 def write_rows(rows: list[Row]) -> None:
     """Write the table with the numbers of the calls as they are now."""
+    renewed = [row._replace(number=text_of(value_of(row.call))) for row in rows]
     with FILE.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Row._fields)
-        for row in rows:
-            writer.writerow(row._replace(number=text_of(value_of(row.call))))
+        csv.writer(file, lineterminator="\n").writerows([Row._fields, *renewed])
 
 
 def _table(header: list[str], rows: list[list[Any]]) -> list[str]:

@@ -23,8 +23,8 @@ from dmfroc.measures import MEASURES
 from dmfroc.measures.measure import Measure
 
 N_ROWS, BASELINE, LEVEL = 1_200, 0.88, 0.95
-N_STREAMS, N_PAIRS = 1_000, 200
-N_STREAMS_OF_AREAS = {"hand_till": 1_000, "dmf_auc": 1_000}
+N_STREAMS, N_PAIRS = 500, 200
+N_STREAMS_OF_AREAS = {"hand_till": 500, "dmf_auc": 300}
 FIRST_LOOK = 8
 FARTHEST = 3.0  # standard deviations that no sum is expected to move between two looks
 SHIFT, N_POPULATION = 1.5, 300_000

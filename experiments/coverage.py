@@ -31,7 +31,7 @@ BOOTSTRAP_MEASURES = ("dmf_auc", "hand_till")
 STRENGTHS = {"weak": 0.6, "good": 1.5, "near-perfect": 3.0}
 LEVEL = 0.95
 POPULATION = 400_000
-GRID_SAMPLES = 200
+GRID_SAMPLES = 100
 SAMPLES_PER_BATCH = 50  # of the grid, whose single samples would be a large file
 ENOUGH = 20  # observations of the rarest class, from which on all must be well
 RANKED, RANKING_DRAWS, RANKED_SETS = 1000, 300, 5
@@ -252,13 +252,13 @@ def studies() -> dict[str, Study]:
     comparisons = grid(n_classes=[2, 5], n=[300], gap=[0.0, 0.15])
     return {
         "designs": Study(
-            "coverage_designs", hard_case, grid(design=list(DESIGNS)), replications=200, **common
+            "coverage_designs", hard_case, grid(design=list(DESIGNS)), replications=100, **common
         ),
         "grid": Study(
             "coverage", cell, cells, replications=GRID_SAMPLES // SAMPLES_PER_BATCH, **common
         ),
-        "paired": Study("coverage_paired", paired, comparisons, replications=200, **common),
-        "bootstrap": Study("coverage_bootstrap", resampled, few, replications=200, **common),
+        "paired": Study("coverage_paired", paired, comparisons, replications=100, **common),
+        "bootstrap": Study("coverage_bootstrap", resampled, few, replications=100, **common),
         "errors": Study(
             "ranking_errors",
             standard_errors,
@@ -266,7 +266,7 @@ def studies() -> dict[str, Study]:
             replications=RANKED_SETS,
             **common,
         ),
-        "bayes": Study("coverage_bayes", posterior, fewest, replications=200, **common),
+        "bayes": Study("coverage_bayes", posterior, fewest, replications=100, **common),
     }
 
 

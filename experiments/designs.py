@@ -273,7 +273,7 @@ def sampled_pairs(generator: np.random.Generator, size: int) -> list[dict]:
     return rows
 
 
-REPLICATIONS = 200
+REPLICATIONS = 100
 
 
 def studies() -> dict[str, Study]:
@@ -294,9 +294,7 @@ def studies() -> dict[str, Study]:
             **common,
         ),
         "runs": Study("designs_runs", runs, grid(n_runs=[5]), **common),
-        "pairs": Study(
-            "sampled_pairs", sampled_pairs, grid(size=[20, 100]), **common | {"replications": 100}
-        ),
+        "pairs": Study("sampled_pairs", sampled_pairs, grid(size=[20, 100]), **common),
         "plans": Study(
             "designs_plans",
             planned,

@@ -15,7 +15,7 @@ from dmfroc.measures import MEASURES
 MEASURES_SHOWN = ("hand_till", "informedness", "gorodkin_correlation", "average_precision")
 N_ROWS, N_VERIFIED = 5_000, 200
 SHARES_RIGHT = (0.6, 0.8, 0.95)
-N_SAMPLES, N_SAMPLES_OF_PREVALENCE = 1_000, 1_000
+N_SAMPLES, N_SAMPLES_OF_PREVALENCE = 500, 500
 N_POPULATION = 2_000_000
 PREVALENCE, N_OF_SAMPLE = 0.01, 1_000
 

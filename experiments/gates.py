@@ -245,17 +245,17 @@ def studies() -> dict[str, Study]:
     rates, many = [0.02, 0.1, 0.5, 0.9, 0.98], grid(models=[100], kind=kinds)
     of_attempts = grid(n=[20, 100, 500], m=[2, 5, 10], rate=rates, concentration=[1.0, np.inf])
     return {
-        "false": Study("gates_false", false_verdicts, open_rows, replications=1000, **common),
+        "false": Study("gates_false", false_verdicts, open_rows, replications=200, **common),
         "shut": Study("gates_false_shut", false_verdicts, shut_rows, replications=200, **common),
         "items": Study(
-            "gates_items", false_verdicts_of_items, of_items, replications=400, **common
+            "gates_items", false_verdicts_of_items, of_items, replications=200, **common
         ),
         "power": Study("gates_power", passes, power, replications=100, **common),
         "ranks": Study(
-            "gates_ranks", ranks, grid(models=[5, 20], kind=kinds), replications=400, **common
+            "gates_ranks", ranks, grid(models=[5, 20], kind=kinds), replications=200, **common
         ),
         "many": Study("gates_ranks_of_many", ranks, many, replications=20, **common),
-        "attempts": Study("gates_attempts", attempts, of_attempts, replications=400, **common),
+        "attempts": Study("gates_attempts", attempts, of_attempts, replications=200, **common),
     }
 
 

@@ -15,7 +15,7 @@ from dmfroc.applications import items
 SIZES = (10, 20, 50, 100)
 RATES = np.arange(0.02, 0.981, 0.01)
 F1_SIZES = (10, 30, 100)
-N_SAMPLES = 2_000
+N_SAMPLES = 1_000
 N_SAMPLES_OF_F1 = 1_000
 DISCORDANT = [(0.02, 0.02), (0.05, 0.0), (0.1, 0.1), (0.2, 0.05), (0.3, 0.0), (0.6, 0.1)]
 GRADED = {

@@ -284,10 +284,10 @@ def studies() -> dict[str, Study]:
         grid(design=[x], n_studies=[10]) for x in ("six pairs", "six pairs of a table")
     )
     return {
-        "one": Study("meta_analysis", batch, one, replications=5, **common),
-        "several": Study("meta_analysis_thresholds", batch, several, replications=2, **common),
-        "pairs": Study("meta_analysis_pairs", batch, six, replications=2, **common),
-        "table": Study("meta_analysis_table", batch, of_table, replications=2, **common),
+        "one": Study("meta_analysis", batch, one, replications=1, **common),
+        "several": Study("meta_analysis_thresholds", batch, several, replications=1, **common),
+        "pairs": Study("meta_analysis_pairs", batch, six, replications=1, **common),
+        "table": Study("meta_analysis_table", batch, of_table, replications=1, **common),
     }
 
 

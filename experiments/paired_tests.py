@@ -103,7 +103,7 @@ def cell(generator: np.random.Generator, design: str, is_null: bool) -> list[dic
 
 def study() -> Study:
     settings = grid(design=list(DESIGNS), is_null=[True, False])
-    return Study("paired_tests", cell, settings, replications=20, seed=8, directory=RESULTS)
+    return Study("paired_tests", cell, settings, replications=10, seed=8, directory=RESULTS)
 
 
 def page(table: pd.DataFrame) -> str:

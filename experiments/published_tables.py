@@ -33,8 +33,7 @@ N_LARGE = 100_000
 N_ALPHAS, N_CANDIDATES, N_FEATURES, N_ACTIVE = 100, 10, 1000, 10
 JUDGE = np.array([[0.7, 0.3], [0.1, 0.9]])
 N_OF_JUDGE = 4000
-N_SAMPLES = {"winner": 400, "learner": 80, "bands": 100, "other_bands": 100, "calibration": 400}
-"""More are added to those that are there."""
+N_SAMPLES = 60
 
 
 class Population(NamedTuple):
@@ -280,7 +279,7 @@ def studies() -> dict[str, Study]:
         "other_bands": (band, others),
     }
     return {
-        name: Study(f"published_{name}", function, settings, replications=N_SAMPLES[name], **common)
+        name: Study(f"published_{name}", function, settings, replications=N_SAMPLES, **common)
         for name, (function, settings) in functions.items()
     }
 

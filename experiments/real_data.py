@@ -41,7 +41,7 @@ from dmfroc.results import Comparison
 
 NAMES = ("car", "optdigits", "pendigits", "tae", "iris", "glass")
 SEED = 1
-N_SPLITS = 15
+N_SPLITS = 5
 N_DRAWS = 500
 PENALTIES = ("L2", "none")  # of the regression; scikit-learn's default is L2 with C = 1
 MOST_STEPS = 2000
@@ -171,7 +171,7 @@ def studies(names: tuple[str, ...]) -> dict[str, Study]:
     return {
         "splits": Study("real_data", split, grid(name=names, penalty=PENALTIES), **common),
         "left": Study("real_data_left_end", left_end, left_ends, **common),
-        "ranks": Study("rank", ranks, grid(name=names), **common | {"replications": 5}),
+        "ranks": Study("rank", ranks, grid(name=names), **common),
     }
 
 

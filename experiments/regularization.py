@@ -33,7 +33,7 @@ MEASURES = {s: dmf_auc(shrinkage=s) for s in STRENGTHS}
 SHOWN = (0.01, 0.05, 1.0)  # strengths of perfect pairs
 N_WORST = 5  # rows of a table
 POPULATION = 120_000
-REPLICATIONS, OF_DECIDING, OF_MANY_CLASSES = 60, 200, 8
+REPLICATIONS, OF_MANY_CLASSES = 20, 8
 LEAST_COVERAGE, CHANCE, MOST_RMSE, LEAST_SHARE = 0.92, 0.025, 1.1, 0.01
 ERROR = 0.05
 N_PROBES, STEP = 2, 0.25
@@ -257,7 +257,7 @@ def studies() -> dict[str, Study]:
             "regularization_deciding",
             intervals,
             grid(design=list(DECIDING)),
-            replications=OF_DECIDING,
+            replications=REPLICATIONS,
             **common,
         ),
         "many": Study(

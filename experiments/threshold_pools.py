@@ -28,7 +28,7 @@ from dmfroc.measures import dmf_auc, hand_till
 from dmfroc.measures.measure import bind
 
 POOLS = ("column", "balanced")
-POPULATION, REPLICATIONS, N_EXAMPLE = 120_000, 200, 1000
+POPULATION, REPLICATIONS, N_EXAMPLE = 120_000, 40, 1000
 MOST_GAP, MOST_RMSE, LEAST_COVERAGE, CHANCE, MOST_CHANGE = 0.01, 1.1, 0.92, 0.025, 1e-12
 SKEWED = (0.8, 0.15, 0.05)
 STRENGTHS, N_THRESHOLDS, LEAST_SHARE = (0.01, 0.02, 0.05, 0.1, 0.2, 1.0), (9, 19, 49, 99), 0.01

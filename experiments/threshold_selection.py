@@ -40,7 +40,7 @@ PRINTED = pd.read_csv(Path(__file__).with_name("vuk_curk_table4.csv")).set_index
     ["data", "learner"]
 )
 N_BINS = 5
-N_REPETITIONS = 10
+N_REPETITIONS = 4
 NOTABLE = 0.015  # change of accuracy
 MISSING = "missing"
 

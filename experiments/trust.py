@@ -293,7 +293,7 @@ def cell(generator: np.random.Generator, design: str, *, only: tuple[str, ...] =
 
 def study() -> Study:
     settings = grid(design=[*DESIGNS, *POOLS])
-    return Study("trust", cell, settings, replications=10, seed=4, directory=RESULTS)
+    return Study("trust", cell, settings, replications=5, seed=4, directory=RESULTS)
 
 
 def cells_of(table: pd.DataFrame) -> pd.DataFrame:

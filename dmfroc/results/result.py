@@ -562,12 +562,14 @@ def _stacked(key: str, title: str, names: list[Hashable], tables: tuple[Table, .
     for i, own_rows in enumerate(t.order[: t.n_printed] for t in tables):
         start = sum(sizes[:i])
         order += [start + row for row in spread(own_rows, max(1, _N_STACKED // len(tables)))]
+    notes = {str(x): (t.note,) * bool(t.note) for x, t in zip(names, tables, strict=True)}
     return replace(
         tables[0],
         title=_common(tables[0].key, [table.title for table in tables]),
         columns=[Column(key, title, result_of_row, "name"), *columns],
         is_by_name=False,
         as_printed=printed,
+        note="; ".join(attributed(notes)),
         order=order,
         n_printed=len(order) or tables[0].n_printed,
     )

@@ -986,3 +986,17 @@ def test_what_stands_below_a_table_names_its_measures():
         for line in lines:
             is_common = all(line in other for other in of_each.values())
             assert (line if is_common else f"{name}: {line}") in found.foot()
+
+
+def test_the_table_of_several_measures_names_the_test_of_each():
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 3
+    a, b = (softmax(rng.normal(size=(240, 3)) + np.eye(3)[y], axis=1) for _ in "ab")
+    measures = ("hand_till", "informedness", "log_loss")
+    several = dmfroc.compare(y, {"a": a, "b": b}, measures=list(measures))
+    own = [dmfroc.compare(y, {"a": a, "b": b}, measures=x).tables()[1].note for x in measures]
+    assert len({*own}) == 3
+    titles = ("Hand-Till M", "Informedness", "Log loss")
+    told = "; ".join(f"{title}: {note}" for title, note in zip(titles, own, strict=True))
+    assert several.tables()[1].note == told
+    assert told in several.to_html()

@@ -188,7 +188,7 @@ HINTED = [
     "gate rules.toml one.csv --label y --scores p",
     "plan one.csv --label y --scores p --half-width 0.05",
     "agreement one.csv --raters right,wrong",
-    "pool p.json q.json --measure auc",
+    "pool p.json q.json --measures auc",
     "calibration one.csv --label y --scores p",
     "threshold one.csv --label y --scores p",
     "decision one.csv --label y --scores p",
