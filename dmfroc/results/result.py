@@ -498,10 +498,10 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
     @property
     def shown(self) -> dict[str, Any]:
         """The results in print, by the names that people read: titles of measures, each once."""
-        return {
-            printable(getattr(one, "title", name) if self.of == "measure" else name): one
-            for name, one in self.items()
-        }
+        return {printable(self._title_of(name)): one for name, one in self.items()}
+
+    def _title_of(self, name: Hashable) -> Hashable:
+        return getattr(self[name], "title", name) if self.of == "measure" else name
 
     def foot(self) -> list[str]:
         """Return what stands below the tables, and for which names."""
@@ -532,7 +532,7 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
         tables = zip(*(one.tables() for one in self.values()), strict=True)
         names, key = list[Hashable](self), "label" if self.of == "class" else self.of
         if self.of == "measure":
-            names = [Name(x, getattr(one, "title", str(x))) for x, one in self.items()]
+            names = [Name(x, str(self._title_of(x))) for x in self]
         return [_stacked(key, self.of, names, of_names) for of_names in tables]
 
     def question_text(self) -> str:
