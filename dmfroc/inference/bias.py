@@ -15,7 +15,7 @@ from dmfroc.inference.reweighted import MeasureOfUnits
 from dmfroc.inference.tilt import PerUnit
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.cross_fitting import scores_of_units
+from dmfroc.measures.cross_fitting import class_of_units, scores_of_units
 from dmfroc.measures.measure import Measure, bare_value_of
 from dmfroc.measures.statistics.statistic import once_per_predictions
 
@@ -179,8 +179,7 @@ def _halves(
     Divisions that leave a half without one of the classes, as of groups with several, are left out.
     """
     rows, n = units.unit_of_row_with_class, len(units.stratum)
-    classes = np.full(n, -1)
-    classes[rows] = predictions.true
+    classes = class_of_units(predictions, rows, n)
     generator = np.random.default_rng(0)
     of_scores, moved = scores_of_units(predictions, rows, n), np.abs(_rounded(influences[:n]))
     of_class = classes, predictions.class_counts[classes]

@@ -42,29 +42,40 @@ def pools_of_others(
 @once_per_predictions
 def scores_of_units(
     predictions: Predictions, unit_of_row: IntPerRow, n_units: int
-) -> tuple[Float[np.ndarray, " u"], Float[np.ndarray, " u"]]:
-    """Return sums of the largest score of each unit's rows, and of that for their own class.
+) -> Float[np.ndarray, "3 u"]:
+    """Return sums over each unit's rows: of all scores, the largest, and that for their own class.
 
-    They give the units of a class an order whatever that of the rows. Scores on a device stay
-    there.
+    They give the units of a class an order whatever that of the rows: unequal rows with the same
+    last two differ in the first, whose scores count differently. Scores on a device stay there.
     """
     scores = predictions.scores
-    own = np.asarray(scores[np.arange(len(scores)), predictions.true], np.float64)
-    largest = np.asarray(scores.max(axis=1), np.float64)
-    return np.bincount(unit_of_row, largest, n_units), np.bincount(unit_of_row, own, n_units)
+    own = scores[np.arange(len(scores)), predictions.true]
+    with np.errstate(invalid="ignore", over="ignore"):  # of infinite scores
+        of_all = scores @ np.sqrt(np.arange(1.0, scores.shape[1] + 1)).astype(scores.dtype)
+    rows = (np.asarray(x, np.float64) for x in (of_all, scores.max(axis=1), own))
+    return np.array([np.bincount(unit_of_row, x, n_units) for x in rows])
+
+
+def class_of_units(
+    predictions: Predictions, unit_of_row: IntPerRow, n_units: int
+) -> Int[np.ndarray, " u"]:
+    """Return the last of the classes of each unit's rows; -1 if it has none."""
+    classes = np.full(n_units, -1)
+    np.maximum.at(classes, unit_of_row, predictions.true)
+    return classes
 
 
 @once_per_predictions
 def folds_of(predictions: Predictions, unit_of_row: IntPerRow) -> Bool[np.ndarray, "folds n"]:
     """Return which observations judge, in folds with about equal shares of each class."""
     generator = np.random.default_rng(0)
-    _, first_row = np.unique(unit_of_row, return_index=True)
-    class_of_unit, folds = predictions.true[first_row], []
-    by_scores = np.lexsort(scores_of_units(predictions, unit_of_row, len(first_row)))
+    n_units, folds = int(unit_of_row.max()) + 1, []
+    class_of_unit = class_of_units(predictions, unit_of_row, n_units)
+    by_scores = np.lexsort(scores_of_units(predictions, unit_of_row, n_units))
     present = predictions.present
     present = present[np.argsort(predictions.class_counts[present], kind="stable")]
     for _ in range(_REPETITIONS if predictions.n_observations < _MANY else 1):
-        fold = np.empty(len(first_row), int)
+        fold = np.empty(n_units, int)
         start = 0  # the larger folds of a class are not those of the next
         for k in present:
             units = generator.permutation(by_scores[class_of_unit[by_scores] == k])

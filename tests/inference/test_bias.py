@@ -261,6 +261,30 @@ def test_limits_do_not_depend_on_the_order_of_rows_where_influences_tie(name):
     np.testing.assert_allclose(found.interval, expected.interval, rtol=1e-9)
 
 
+def is_alike(of, order, name, **columns):
+    """Whether an interval is the same for these rows in another order."""
+    found = estimate(name, **{k: x[order] for k, x in of.items()}, **columns)
+    return np.allclose(found.interval, estimate(name, **of, **columns).interval, rtol=1e-6)
+
+
+def test_limits_do_not_depend_on_the_order_of_rows_that_differ_in_the_predicted_class_alone():
+    """Two cells of as many errors, whose rows have the same influences."""
+    table = np.array([[11, 2, 1], [2, 19, 2], [4, 4, 15]])
+    y, predicted = np.repeat(np.indices((3, 3)).reshape(2, 9), table.ravel(), axis=1)
+    of = {"y_true": y, "y_pred": predicted}
+    orders = [np.random.default_rng(seed).permutation(len(of["y_true"])) for seed in range(8)]
+    assert all(is_alike(of, x, "entropy_predicted_given_real") for x in orders)
+
+
+@pytest.mark.parametrize("name", ["brier_discrimination", "integrated_calibration_index"])
+def test_limits_do_not_depend_on_the_order_of_rows_in_groups_of_several_classes(name):
+    rng = np.random.default_rng(5)
+    classes, scores = normal_scores(5, 90, 3, 1.0)
+    probabilities = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    of = {"y_true": classes, "y_score": probabilities, "groups": rng.integers(0, 15, 90)}
+    assert all(is_alike(of, rng.permutation(90), name) for _ in range(3))
+
+
 @pytest.mark.parametrize("population", [None, {0: 0.8, 1: 0.2}])
 @pytest.mark.parametrize(
     ("name", "other"),
