@@ -159,8 +159,9 @@ def unseen_rows(predictions: Predictions) -> UnseenRows:
     if folds is not None:  # scores of different folds have no common scale
         each = np.unique(folds).tolist()
         parts = {fold: predictions.rows(np.flatnonzero(folds == fold)) for fold in each}
-    of_parts = {fold: _rows(part) for fold, part in parts.items() if len(part.present) > 1}
-    if not of_parts:
+    least = min(len(predictions.present), 2)
+    of_parts = {fold: _rows(part) for fold, part in parts.items() if len(part.present) >= least}
+    if n_classes < 2 or not of_parts:
         none = np.zeros(0, np.int32)
         return UnseenRows(predictions, none, none, none, none > 0)
     fold = np.repeat(list(of_parts), [len(own) for own, *_ in of_parts.values()])
@@ -187,7 +188,11 @@ def unseen_rows(predictions: Predictions) -> UnseenRows:
 def _rows(
     predictions: Predictions,
 ) -> tuple[IntPerRow, IntPerRow, Float[np.ndarray, "p k"], BoolPerUnseen]:
-    """Return the classes, those taken for, the scores of successes and errors, the gross ones."""
+    """Return the classes, those taken for, the scores of successes and errors, the gross ones.
+
+    Where a single class was observed, cases of others are taken to be scored as its own are, with
+    both scores exchanged.
+    """
     scores, present = predictions.scores, predictions.present
     with np.errstate(over="ignore", invalid="ignore"):  # of huge scores
         totals = scores.sum(axis=0)
@@ -198,27 +203,34 @@ def _rows(
         present = np.sort(by_weight)
     cases = {c: np.flatnonzero(predictions.true == c) for c in present.tolist()}
     typical = {c: _typical(predictions, rows, c, order) for c, rows in cases.items()}
-    pairs = []
+    is_alone, pairs = len(present) == 1, []
     for c in cases:
-        others = by_weight[by_weight != c]
-        some = others if len(present) <= _FEW_CLASSES else others[[0, -1]]
+        others = order[order != c] if is_alone else by_weight[by_weight != c]
+        some = others if len(others) < _FEW_CLASSES else others[[0, -1]]
         pairs += [(c, d) for d in some.tolist()]
     of_pairs = np.array(pairs).T
     true, taken_for = np.repeat(of_pairs, len(_PLACES), axis=1)
-    errors = scores[np.concatenate([typical[d] for _, d in pairs]), :]
+    errors = np.array(scores[np.concatenate([typical[c if is_alone else d] for c, d in pairs]), :])
     single, columns = predictions.single, [scores]
     if single is not None:
         columns = [column := scores[:, single : single + 1], 1 - column]
     low, high = _ends(*columns)
-    is_own = np.arange(predictions.n_classes) == present[:, None]
-    best = np.where(is_own, high, low).astype(scores.dtype)
+    if is_alone:
+        rows = np.arange(len(true))
+        exchanged = errors[rows, taken_for], errors[rows, true]
+        errors[rows, true], errors[rows, taken_for] = exchanged
+        if single is not None:
+            errors[:, single] += low + high
+    is_own = np.arange(predictions.n_classes) == np.append(present, of_pairs[1])[:, None]
+    ahead = np.where(is_own, high, low).astype(scores.dtype)
+    unseen = np.concatenate([ahead[: len(present)], errors, ahead[len(present) :]])
     if single is not None:
-        best[:, 1 - single] = 0 - best[:, single]
+        unseen[:, 1 - single] = 0 - unseen[:, single]
     return (
         np.concatenate([present, true, of_pairs[0]]),
         np.concatenate([present, taken_for, of_pairs[1]]),
-        np.concatenate([best, errors, best[np.searchsorted(present, of_pairs[1])]]),
-        np.arange(len(present) + len(true) + len(pairs)) >= len(present) + len(true),
+        unseen,
+        np.arange(len(unseen)) >= len(present) + len(true),
     )
 
 

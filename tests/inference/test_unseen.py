@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 from simulations import cyclic_scores, normal_scores, tied_probabilities
 
 from dmfroc import Predictions, compare, estimate, evaluate
@@ -202,6 +203,29 @@ def test_nothing_is_shared_where_no_error_costs_anything():
     assert (unseen.shares(np.zeros(7)) == 0).all()
     infinite = np.array([-1.0, -1.0, np.inf, np.nan, 1.9, 4.0, 3.9])
     assert unseen.shares(infinite).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("n_wrong", [0, 1, 4])
+@pytest.mark.parametrize("n_classes", [2, 3, 9])
+@pytest.mark.parametrize("as_scores", [False, True])
+def test_of_a_single_observed_class_limits_are_beta_quantiles(n_wrong, n_classes, as_scores):
+    """Cases alone show a sensitivity, and that 40 of 40 may be 39 of 41."""
+    predicted = np.repeat([1, 0], [40 - n_wrong, n_wrong])
+    columns = {"y_score": np.eye(n_classes)[predicted]} if as_scores else {"y_pred": predicted}
+    found = estimate("accuracy", np.ones(40, int), labels=list(range(n_classes)), **columns)
+    low = stats.beta.ppf(0.025, 40 - n_wrong + 0.25, n_wrong + 0.75)
+    high = 1 if n_wrong == 0 else stats.beta.ppf(0.975, 40 - n_wrong + 0.75, n_wrong + 0.25)
+    np.testing.assert_allclose(found.interval, (low, high), atol=3e-3)
+
+
+@pytest.mark.parametrize("as_one", [False, True])
+def test_unseen_probabilities_of_a_single_observed_class_are_exchanged(as_one):
+    p = np.random.default_rng(0).uniform(0.4, 1, 30)
+    y_score = p if as_one else np.column_stack([1 - p, p])
+    rows = unseen_rows(Predictions.from_arrays(np.ones(30, int), y_score, labels=[0, 1]))
+    is_typical = (rows.true != rows.taken_for) & ~rows.is_gross
+    exchanged = 1 - np.asarray(rows.predictions.scores)[30:][is_typical, 1]
+    assert abs(exchanged[:, None] - p).min(axis=1).max() < 1e-9
 
 
 def test_errors_ahead_of_everybody_count_if_others_cost_nothing():
