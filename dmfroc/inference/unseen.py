@@ -210,15 +210,16 @@ def _rows(
         pairs += [(c, d) for d in some.tolist()]
     of_pairs = np.array(pairs).T
     true, taken_for = np.repeat(of_pairs, len(_PLACES), axis=1)
-    errors = np.array(scores[np.concatenate([typical[c if is_alone else d] for c, d in pairs]), :])
+    rows = np.concatenate([typical[c if is_alone else d] for c, d in pairs])
+    errors: Float[np.ndarray, "e k"] = np.array(scores[rows, :])
     single, columns = predictions.single, [scores]
     if single is not None:
         columns = [column := scores[:, single : single + 1], 1 - column]
     low, high = _ends(*columns)
     if is_alone:
-        rows = np.arange(len(true))
-        exchanged = errors[rows, taken_for], errors[rows, true]
-        errors[rows, true], errors[rows, taken_for] = exchanged
+        place = np.arange(len(true))
+        exchanged = errors[place, taken_for], errors[place, true]
+        errors[place, true], errors[place, taken_for] = exchanged
         if single is not None:
             errors[:, single] += low + high
     is_own = np.arange(predictions.n_classes) == np.append(present, of_pairs[1])[:, None]
