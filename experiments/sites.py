@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import warnings
-from functools import partial
 from typing import Any
 
 import numpy as np
-from _study import RESULTS, arguments, markdown_table, write_page
+from _study import arguments, markdown_table, write_page
 from scipy.special import expit, logit, ndtri
 from scipy.stats import norm
 
@@ -120,16 +118,6 @@ def of_groups(n_samples: int) -> list[tuple[str, float, float]]:
     ]
 
 
-def kept(name: str, compute: Any) -> Any:
-    """Return what was computed before under a name, or compute and keep it."""
-    path = RESULTS / "sites.json"
-    found = json.loads(path.read_text()) if path.exists() else {}
-    if name not in found:
-        found[name] = compute()
-        path.write_text(json.dumps(found, indent=1))
-    return found[name]
-
-
 def main() -> None:
     """Run the study and write its page."""
     options = arguments(__doc__ or "")
@@ -138,11 +126,7 @@ def main() -> None:
         of_sites(5, 0.1, 2)
         of_groups(1)
         return
-    found = {
-        (k, tau): kept(f"{k} sites, tau {tau}", partial(of_sites, k, tau, n))
-        for k, n in N_SAMPLES.items()
-        for tau in TAUS
-    }
+    found = {(k, tau): of_sites(k, tau, n) for k, n in N_SAMPLES.items() for tau in TAUS}
     columns = list(next(iter(found.values())))
     own, usual = (
         [x for x in columns if x.startswith("by ") == is_usual] for is_usual in (False, True)
@@ -156,7 +140,7 @@ def main() -> None:
     ]
     groups = [
         (kind, what, f"{error**0.5:.4f}", f"{100 * share:.1f}", f"{width:.3f}")
-        for kind, what, error, share, width in kept("groups", partial(of_groups, N_GROUPED))
+        for kind, what, error, share, width in of_groups(N_GROUPED)
     ]
     header = ["values", "of", "root mean squared error", "coverage", "width"]
     write_page(

@@ -308,6 +308,10 @@ class LimitsOfT:
         half = stdtrit(self.degrees_of_freedom, error / 2) * self.standard_error
         return Interval(*np.clip([self.value + half, self.value - half], *self.bounds).tolist())
 
+    def end_at(self, side: int, error: float) -> float:
+        """Return the lower (-1) or upper (1) end of the interval with this error probability."""
+        return self.interval_at(error)[side > 0]
+
     def at_size(self, times: float) -> LimitsOfT:
         """Return the limits of a sample so many times as large."""
         error = self.standard_error / times**0.5
@@ -516,8 +520,10 @@ class ItemMean:
     @property
     def contrast(self) -> Contrast:
         """What is known of the mean if it is the difference of two models."""
-        limits, error = self.limits, self.standard_error
-        return contrast_of_intervals(limits.value, error, limits.interval_at, self._freedom)
+        of, error = self.limits, self.standard_error
+        return contrast_of_intervals(
+            of.value, error, of.interval_at, self._freedom, end_at=of.end_at
+        )
 
 
 def mean_of(items: ScoredItems, name: str, minus: str | None = None) -> ItemMean:

@@ -483,11 +483,13 @@ def flips_of(
 ) -> dict[tuple[str, str], SignFlips]:
     """Return the sign flips of every two whose difference rests on few observations.
 
-    Those of ratios are not flipped: they are far from sums of what observations contribute.
+    Those of ratios, and of values that few rows decide at other class shares, are not flipped: they
+    are far from sums of what observations contribute.
     """
     known, units = facts.values(), next(iter(facts.values())).units
     few = [pair for pair, x in differences.items() if uses_sign_flips(x, units)]
-    if not few or any(f.influences.parts is not None or f.measure.is_ratio for f in known):
+    is_no_sum = any(f.measure.is_ratio or f.bias.of_few_rows for f in known)
+    if not few or is_no_sum or any(f.influences.parts is not None for f in known):
         return {}
     sums, _ = common_sums([(f.influences, f.units) for f in facts.values()])
     own = dict(zip(facts, sums, strict=True))
