@@ -54,6 +54,12 @@ _computed: list[bool] = []  # and whether any of it was computed now
 _checked: list[int] = []  # how many of its stored cells were computed anew, and are the same
 
 
+def note_check(n_cells: int) -> None:
+    """Note that so many of a page's stored cells were computed anew, and are the same."""
+    _before.append(True)
+    _checked.append(n_cells)
+
+
 def run_study(study: Study, options: argparse.Namespace) -> pd.DataFrame:
     """Run a study as the command line asks for; a quick one here, twice, leaving no file."""
     if options.replications is not None:
@@ -156,7 +162,7 @@ def write_page(name: str, text: str, *, is_partial: bool = False) -> None:
 
     Of a page that is partial others were computed before.
     """
-    older = stamps().get(name, {})
+    older, text = stamps().get(name, {}), f"{text.rstrip()}\n"
     if all_are_checked := len(_checked) == len(_before) > 0:
         text += f"""
 Some of these numbers were stored before: {sum(_checked)} cells of them, drawn at random, were

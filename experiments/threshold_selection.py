@@ -280,7 +280,8 @@ def promoters_figure() -> Figure:
 
 def signs(differences: list[float]) -> list[str]:
     """Count rises and falls, with their mean and the sign test."""
-    rises, falls = (sum(sign * x > 0 for x in differences) for sign in (1, -1))
+    # What differs by rounding alone is no change
+    rises, falls = (sum(sign * x > 1e-12 for x in differences) for sign in (1, -1))
     p_value = binomtest(rises, rises + falls).pvalue if rises + falls else 1.0
     same = len(differences) - rises - falls
     counts = map(str, (rises, falls, same))

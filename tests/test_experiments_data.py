@@ -61,6 +61,13 @@ EXPECTED = {
 }
 
 
+def test_what_differs_by_rounding_alone_is_no_change(monkeypatch):
+    monkeypatch.syspath_prepend(str(EXPERIMENTS))
+    from threshold_selection import signs
+
+    assert signs([2.8e-17, -2.2e-16, 0.1, -0.1, 0.2])[:3] == ["2", "1", "2"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("study", USES_DATA)
 def test_study_runs_on_what_openml_sends(study, openml, monkeypatch, capsys):

@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple, get_args
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from dmfroc._kit.options import choice, positive
-from dmfroc.inference.bias import NOTABLE_BIAS
 from dmfroc.inference.influences import NO_VARIATION, Moments
 from dmfroc.inference.limits import Interval, IntervalAt, Limits
 from dmfroc.inference.sign_flips import SignFlips, p_value_of_flips
@@ -172,20 +171,30 @@ def _interval_of_difference(
 
 
 def contrast_of_limits(
-    limits: Limits, moments: Moments, hypothesis: Hypothesis, flips: SignFlips | None = None
+    limits: Limits,
+    moments: Moments,
+    hypothesis: Hypothesis,
+    flips: SignFlips | None = None,
+    *,
+    few_decide: bool = False,
 ) -> Contrast:
     """Return a difference with these limits, whose influences have these moments.
 
-    If many observations make its variance, and no bias moves its limits, the tails are those of t.
-    Else they are those of the limits, but the one beyond 0 is by ``flips`` of signs where they are
-    given, as is the p-value, unless it is smaller than flips can show.
+    If many observations make its variance, the tails are those of t. Else they are those of the
+    limits, but the one beyond 0 is by ``flips`` of signs where they are given, as is the p-value,
+    unless it is smaller than flips can show. Where ``few_decide`` at other class shares, a bias
+    moves the tails as the limits.
     """
-    value, (error, freedom), at = limits.value, moments.spread, limits.interval_at
+    value, (error, freedom) = limits.value, moments.spread
     error = error if error > NO_VARIATION else 0.0  # but for rounding
-    of_limits = contrast_of_intervals(value, error, at, freedom, end_at=limits.end_at)
-    contrast, is_moved = of_limits, abs(limits.bias) >= NOTABLE_BIAS * error
-    if freedom >= MANY_FREEDOM and error > 0 and not is_moved:
-        contrast = contrast_of_t(value, error, freedom)._replace(interval_at=at)
+    of_limits, of_value = (
+        contrast_of_intervals(value, error, x.interval_at, freedom, end_at=x.end_at)
+        for x in (limits, limits.about_value)
+    )
+    are_many = freedom >= MANY_FREEDOM and error > 0 and not few_decide
+    of_tails = of_limits if few_decide else of_value
+    contrast = contrast_of_t(value, error, freedom) if are_many else of_tails
+    contrast = contrast._replace(interval_at=limits.interval_at)
     if hypothesis.margin > 0:
         p_value = hypothesis.p_value_of_tail(value, of_limits.tail)
         contrast = contrast.of_test("tail of the limits", p_value)

@@ -99,9 +99,11 @@ class Jackknife(IntervalMethod):
 
 
 def _contrasts(joint: JointFacts, hypothesis: Hypothesis) -> Contrasts:
+    moments, flips = joint.differences, joint.sign_flips
+    few_decide = any(f.bias.of_few_rows for f in joint.facts.values())
     return {
         pair: contrast_of_limits(
-            limits, joint.differences[pair], hypothesis, joint.sign_flips.get(pair)
+            limits, moments[pair], hypothesis, flips.get(pair), few_decide=few_decide
         )
         for pair, limits in joint.limits.items()
     }
