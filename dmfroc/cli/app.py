@@ -274,6 +274,11 @@ def _usage(error: click.UsageError) -> str:
         near = near or [x for x in line.partition("(")[0].split(".") if x in app.commands]
         return error.message.rstrip(".") + _did_you_mean(near)
     text = error.format_message().rstrip(".")
+    if error.ctx and command.name == "gate" and text.startswith("Missing argument"):
+        rules, file = error.ctx.params.get("rules"), "FILE"
+        if rules and rules.suffix.lower() != ".toml":  # the only word is no rules
+            text, rules, file = text.replace("FILE", "RULES"), None, rules
+        return f"{text}: write dmfroc gate {rules or 'rules.toml'} {file} --label COLUMN"
     if text.startswith("Got unexpected extra") and any(x.name == "file" for x in command.params):
         text += ": it takes one FILE; dmfroc compare and dmfroc report take several"
         text += ". Values of one option are separated by commas, and -o names an output"

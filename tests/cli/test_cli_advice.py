@@ -82,3 +82,13 @@ def test_an_option_of_another_command_is_named_with_it():
     told = CliRunner().invoke(cli.app, ["calibration", "x.csv", "--label", "y", "--groups", "g"])
     remedy = "leave it out, or use dmfroc evaluate, which takes it (see dmfroc calibration --help)"
     assert f"No such option '--groups': {remedy}" in on_one_line(told.stderr)
+
+
+def test_a_gate_says_which_argument_lacks_and_how_the_line_is_written():
+    for words, lacking, line in (
+        ([], "RULES", "rules.toml FILE"),
+        (["two.csv"], "RULES", "rules.toml two.csv"),
+        (["--label", "y", "my.TOML"], "FILE", "my.TOML FILE"),
+    ):
+        said = CliRunner().invoke(cli.app, ["gate", *words]).stderr
+        assert f"Missing argument '{lacking}': write dmfroc gate {line} --label COLUMN" in said
