@@ -24,6 +24,7 @@ from click.shell_completion import shell_complete
 
 from dmfroc._kit.habits import as_measure, names_alike, remedy_of, table
 from dmfroc._kit.progress import is_watched
+from dmfroc._kit.remarks import wording
 from dmfroc._kit.text import printable
 from dmfroc._kit.threads import end_as_interrupted
 from dmfroc._kit.version import package_version
@@ -65,8 +66,13 @@ class _Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; the file appears if all goes well, or not at all."""
-        with opened_output():
-            status = super().invoke(ctx)
+        group: Any = ctx.find_root().command
+        token = wording.set(lambda text: with_options(as_typed(text), self, group))
+        try:
+            with opened_output():
+                status = super().invoke(ctx)
+        finally:
+            wording.reset(token)
         is_printed = ctx.meta.get("output", "") is ctx.meta.get("form") is None
         is_printed |= ctx.info_name == "plot"
         line = _NEXT.get(ctx.info_name or "", "")

@@ -20,6 +20,7 @@ import click
 import dmfroc
 from dmfroc._kit.files import written
 from dmfroc._kit.progress import is_watched
+from dmfroc._kit.remarks import wording
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
 from dmfroc.cli.applications import DISPLAYS, application
@@ -39,6 +40,8 @@ _HULLS = ("roc", "prg")
 _QUOTED = r"""'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*\""""
 _VALUE = rf"""[\[{{](?:[^]}}{{[\'"]|{_QUOTED})*[\]}}]|{_QUOTED}|-?[\d.]*\d|True|False|None|(?!\w)"""
 _MAPPING = rf"\{{(?:[^{{}}'\"]|{_QUOTED})*: (?:[^{{}}'\"]|{_QUOTED})*\}}"
+
+_OF_GROUPS = rf"pass groups=({_QUOTED})(?:, or keep one row of each,)? if"
 
 _RULE, _TOML = (
     '{"measure": "hand_till", "at_least": 0.8}',
@@ -262,6 +265,8 @@ def with_options(message: str, command: click.Command, group: click.Group) -> st
 
     for words, replacement in _PHRASES.items():
         message = message.replace(words, replacement)
+    if "groups" not in own:
+        message = re.sub(_OF_GROUPS, r"keep one row of each value of column \1 if", message)
     message = re.sub(r"\b(\w+=\[?dmfroc\.)", r"in Python \1", message)
     return re.sub(pattern, as_option, message)
 
@@ -290,10 +295,7 @@ def _typed(values: str) -> str:
 
 def notes_of(remarks: Iterable[str]) -> list[str]:
     """Return each warning once, in the order of their first appearance, for the command line."""
-    context = click.get_current_context()
-    group: Any = context.find_root().command
-    said = (with_options(as_typed(x), context.command, group) for x in remarks)
-    return list(dict.fromkeys(said))
+    return list(dict.fromkeys(map(wording.get(), remarks)))
 
 
 # JSON

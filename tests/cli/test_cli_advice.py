@@ -1,6 +1,7 @@
 """What messages advise can be typed: each option is one of the command, or named with another."""
 
 import ast
+import html
 import re
 from functools import cache
 from pathlib import Path
@@ -63,15 +64,17 @@ TWICE = {"0": 1 - OF_PATIENTS["p"], "1": OF_PATIENTS["p"], "cv_fold": np.arange(
 @pytest.mark.parametrize(
     "command", ["evaluate", "decision", "calibration", "threshold", "plot roc"]
 )
-def test_advice_about_rows_names_a_command_that_takes_it(tmp_path, command):
+def test_advice_about_rows_names_an_option_only_where_the_command_has_it(tmp_path, command):
     file = tmp_path / "x.csv"
     OF_PATIENTS.to_csv(file, index=False)
     line = [*command.split(), str(file), "--label", "y", "-o", str(tmp_path / "x.png")]
     line = line if command == "plot roc" else line[:-2]
     has_groups = command in ("evaluate", "decision")
     told = on_one_line(CliRunner().invoke(cli.app, [*line, "--scores", "p"]).stdout)
-    where = "" if has_groups else " (which dmfroc evaluate takes)"
-    assert f"warning: pass --groups patient{where}, or keep one row of each, if rows with" in told
+    advice = "keep one row of each value of column 'patient' if rows with"
+    if has_groups:
+        advice = "pass --groups patient, or keep one row of each, if rows with"
+    assert f"warning: {advice}" in told
     OF_PATIENTS[["y"]].assign(**TWICE).to_csv(file, index=False)
     told = on_one_line(CliRunner().invoke(cli.app, line).stdout)
     where = "" if command == "evaluate" else " (which dmfroc evaluate takes)"
@@ -92,3 +95,21 @@ def test_a_gate_says_which_argument_lacks_and_how_the_line_is_written():
     ):
         said = CliRunner().invoke(cli.app, ["gate", *words]).stderr
         assert f"Missing argument '{lacking}': write dmfroc gate {line} --label COLUMN" in said
+
+
+def test_reports_of_commands_name_options_and_threshold_none_that_it_lacks(tmp_path):
+    patients = pd.DataFrame({"patient": np.arange(60) // 2, "y": np.arange(60) % 2})
+    patients["score"] = RNG.random(60)
+    patients.to_csv(tmp_path / "two.csv", index=False, sep=";")
+    words = [str(tmp_path / "two.csv"), *"--label y --scores score --pos-label 1 -o".split()]
+    for name, advice in (
+        ("evaluate", "Pass --groups patient if rows"),
+        ("threshold", "Keep one row of each value of column 'patient' if rows"),
+    ):
+        report = tmp_path / "x.html"
+        done = CliRunner().invoke(cli.app, [name, *words, str(report)])
+        page = html.unescape(report.read_text(encoding="utf-8"))
+        assert done.exit_code == 0, done.stderr
+        assert advice in page
+        assert advice[1:] in on_one_line(done.stdout)
+        assert "groups=" not in page
