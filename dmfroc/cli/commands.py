@@ -269,8 +269,7 @@ def report(
                 result = _comparison(predictions, pair_weights=weights, **units | options)
                 named = []
             stream.write(renderer(result, "page")(result, *named, title=title).encode())
-    others = [x for x in remarks if x not in result.warnings]
-    show_place("report", output, [*result.printed_warnings, *others])
+    show_place("report", output, remarks, result)
 
 
 def _comparison(

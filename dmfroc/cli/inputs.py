@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 import dmfroc
-from dmfroc._kit.remarks import collected_remarks
+from dmfroc._kit.remarks import Note, collected_remarks
 from dmfroc._kit.text import split_calls
 from dmfroc.cli.applications import application
 from dmfroc.cli.outputs import as_typed, progress
@@ -150,7 +150,11 @@ class Columns:
                 )
             except ValueError as error:
                 raise ValueError(f"{error}{self._of_others(str(error))}") from error
-        predictions = replace(predictions, file=as_typed(str(file)))
+        notes = [x for x in predictions.remarks if isinstance(x, Note)]
+        click.get_current_context().meta.setdefault("as_read", []).extend(notes)
+        named = next((x for x in notes if x.startswith(f"{file}: ")), str(file))
+        others = tuple(x for x in predictions.remarks if x not in notes)
+        predictions = replace(predictions, file=as_typed(named), remarks=others)
         if self.threshold is None:
             return predictions
         if predictions.n_classes > 2 or self.y_pred is not None:

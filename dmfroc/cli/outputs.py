@@ -25,7 +25,7 @@ from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
 from dmfroc.cli.applications import DISPLAYS, application
 from dmfroc.plots._kinds import CHARTS
-from dmfroc.results.text import warning_lines
+from dmfroc.results.text import paragraphs, warning_lines
 from dmfroc.results.writers import as_csv, json_text
 
 if TYPE_CHECKING:
@@ -140,37 +140,38 @@ def show_result(
     The report, if one is wanted, may be of another result.
     """
     form, table, stream, path = map(chosen, ("form", "table", "stream", "output"))
-    remarks = [x for x in remarks if x not in result.warnings]
-    notes = notes_of([*result.printed_warnings, *remarks])
+    lines = _lines_of(remarks, result)
     is_page = path is not None and path.suffix.lower() in _PAGES
     if is_page:
         stream.write(str((of_page or result).to_html()).encode())
     if form == "json":
         version = {"dmfroc_version": package_version()}
-        warnings = notes_of([*result.warnings, *remarks])
+        warnings = _notes_of([*result.warnings, *remarks, *_as_read()])
         text = json_text({**attributes, **result.as_json(), "warnings": warnings, **version})
     elif form is not None:
         text = _WRITERS[form](result, table).rstrip("\n")
-        print("".join(f"{x}\n" for x in warning_lines(notes)), end="", file=sys.stderr)
+        print("".join(f"{x}\n" for x in lines), end="", file=sys.stderr)
     elif table is not None:
         raise ValueError("--table is for --csv, --latex and --markdown: give one of them")
     else:
         text = result.as_text(warnings=False, all_rows=bool(stream))
         text = re.sub(r"see to_pandas\('(.*?)'\)", r"see --csv --table \1", text)
         places = {"picture": chosen("plot"), "report": path if is_page else None}
-        texts = [text, "\n".join(warning_lines(notes))]
+        texts = [text, "\n".join(lines)]
         texts += [f"The {x} is in {printable(y)}" for x, y in places.items() if y is not None]
         text = "\n\n".join(filter(None, texts))
     if stream is None or is_page:
         show(text)
     else:
         stream.write(f"{as_typed(text)}\n".encode())
-        show_place("output", path, ())
+        show(f"The output is in {printable(path)}")
 
 
-def show_place(what: str, path: Path, remarks: Iterable[str]) -> None:
+def show_place(
+    what: str, path: Path, remarks: Iterable[str], result: Result | None = None
+) -> None:
     """Say where something was written, after all warnings."""
-    show("\n".join([*warning_lines(notes_of(remarks)), f"The {what} is in {printable(path)}"]))
+    show("\n".join([*_lines_of(remarks, result), f"The {what} is in {printable(path)}"]))
 
 
 def write_receipt(result: Result, path: Path | None) -> None:
@@ -293,7 +294,21 @@ def _typed(values: str) -> str:
     return shlex.quote(text.getvalue())
 
 
-def notes_of(remarks: Iterable[str]) -> list[str]:
+def _as_read() -> list[str]:
+    """Return how files were read, kept by `Columns.read`: it is no warning."""
+    kept: list[str] = click.get_current_context().meta.setdefault("as_read", [])
+    return list(dict.fromkeys(kept))
+
+
+def _lines_of(remarks: Iterable[str], result: Result | None) -> list[str]:
+    """Return the lines of all warnings, those of a result first, and of how files were read."""
+    if result is not None:
+        others = [x for x in remarks if x not in result.warnings]
+        remarks = [*result.printed_warnings, *others]
+    return [*warning_lines(_notes_of(remarks)), *paragraphs(_as_read())]
+
+
+def _notes_of(remarks: Iterable[str]) -> list[str]:
     """Return each warning once, in the order of their first appearance, for the command line."""
     return list(dict.fromkeys(map(wording.get(), remarks)))
 

@@ -210,7 +210,7 @@ def _page(
             numbers = {name: numbers_of(x, curve_options, level) for name, x in samples.items()}
     provenance = _provenance(samples, list(result.estimates.values()), seed)
     if files := dict.fromkeys(x.predictions.file for x in samples.values() if x.predictions.file):
-        provenance.insert(0, ("Files", ", ".join(files)))
+        provenance.insert(0, ("Files", "; ".join(files)))
     # Of two classes the areas are one
     areas_of_two = {"dmf_auc": "auc", "hand_till": "auc"} if len(labels) == 2 else {}
     meant = dict.fromkeys(areas_of_two.get(name, name) for name in measures)

@@ -2,6 +2,7 @@
 
 import ast
 import html
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -113,3 +114,23 @@ def test_reports_of_commands_name_options_and_threshold_none_that_it_lacks(tmp_p
         assert advice in page
         assert advice[1:] in on_one_line(done.stdout)
         assert "groups=" not in page
+
+
+def test_how_a_file_was_read_is_no_warning(tmp_path):
+    files = [tmp_path / f"{x}.csv" for x in "ab"]
+    for file in files:
+        scores = pd.DataFrame({"y": ["no", "yes"] * 120, "score": RNG.random(240)})
+        scores.to_csv(file, index=False, sep=";", decimal=",")
+    report, of = tmp_path / "x.html", "--label y --pos-label yes".split()
+    for name, n in (("evaluate", 1), ("threshold", 1), ("compare", 2), ("report", 2)):
+        line = [name, *map(str, files[:n]), *of, "-o", str(report)]
+        told = on_one_line(CliRunner().invoke(cli.app, line).stdout)
+        for file in files[:n]:
+            assert told.count(f"{file}: read with separator ';', decimal comma") == 1
+        assert "warning: " not in told
+        page = html.unescape(report.read_text(encoding="utf-8"))
+        assert "<h3>Warnings</h3>" not in page
+        if name != "threshold":
+            assert "a.csv: read with separator ';', decimal comma" in page
+    told = CliRunner().invoke(cli.app, ["evaluate", str(file), *of, "--json"]).stdout
+    assert "read with separator ';'" in json.loads(told)["warnings"][0]
