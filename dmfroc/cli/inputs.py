@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from inspect import signature
@@ -14,7 +15,7 @@ from click.core import ParameterSource
 
 import dmfroc
 from dmfroc._kit.remarks import Note, collected_remarks
-from dmfroc._kit.text import split_calls
+from dmfroc._kit.text import did_you_mean, split_calls
 from dmfroc.cli.applications import application
 from dmfroc.cli.outputs import as_typed, progress
 from dmfroc.inputs.messages import listing
@@ -174,6 +175,9 @@ class Columns:
 
     def _of_others(self, error: str) -> str:
         """Say which other options an error about classes or their columns may come from."""
+        if "pos_label= must be one of the classes" in error:
+            known = re.findall("'(.*?)'", error.partition(", but it is")[0])
+            return did_you_mean(self.pos_label or "", known)
         is_of_rows = "holds one class only" in error
         names = _OF_ROWS if is_of_rows else _OF_COLUMNS * ("no column for class" in error)
         options = " and ".join(

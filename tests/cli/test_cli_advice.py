@@ -134,3 +134,23 @@ def test_how_a_file_was_read_is_no_warning(tmp_path):
             assert "a.csv: read with separator ';', decimal comma" in page
     told = CliRunner().invoke(cli.app, ["evaluate", str(file), *of, "--json"]).stdout
     assert "read with separator ';'" in json.loads(told)["warnings"][0]
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """Return a file of two classes, whose score is that of the second."""
+    file = tmp_path_factory.mktemp("two") / "two.csv"
+    labels, site = np.repeat(["nein", "ja"], 40), np.arange(80) % 3
+    scores = RNG.normal(np.repeat([0.3, 0.6], 40), 0.2).clip(0.01, 0.99)
+    pd.DataFrame({"y": labels, "score": scores, "site": site}).to_csv(file, index=False)
+    return str(file)
+
+
+def run(name, *words):
+    return CliRunner().invoke(cli.app, [name, *words, "--label", "y", "--scores", "score"])
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("Nein", "nein"), ("JA", "ja"), ("nien", "nein")])
+def test_a_class_in_the_wrong_case_is_recognized(two, typed, meant):
+    told = run("evaluate", two, "--pos-label", typed).stderr
+    assert f"classes 'ja', 'nein', but it is {typed!r} (did you mean {meant!r}?)" in told
