@@ -281,13 +281,15 @@ def _usage(error: click.UsageError) -> str:
         return error.message.rstrip(".") + _did_you_mean(near)
     text = error.format_message().rstrip(".")
     if error.ctx and command.name == "gate" and text.startswith("Missing argument"):
-        rules, file = error.ctx.params.get("rules"), "FILE"
+        rules, file = error.ctx.params.get("rules", ""), "FILE"
         if rules and rules.suffix.lower() != ".toml":  # the only word is no rules
-            text, rules, file = text.replace("FILE", "RULES"), None, rules
+            text, rules, file = text.replace("FILE", "RULES"), "", rules
         return f"{text}: write dmfroc gate {rules or 'rules.toml'} {file} --label COLUMN"
     if text.startswith("Got unexpected extra") and any(x.name == "file" for x in command.params):
         text += ": it takes one FILE; dmfroc compare and dmfroc report take several"
         text += ". Values of one option are separated by commas, and -o names an output"
+    if comma := re.search(r"'(-?\d*),(\d+)' is not a valid float", text):
+        text += f": write decimals with a point: {comma[1]}.{comma[2]}"
     wrong = re.search(r"'([^']*)' is not one of", text)
     instead = remedy_of(wrong[1].casefold(), arguments) if wrong else ""
     return f"{text}: give {with_options(instead, command, app)}" if instead else text
