@@ -167,9 +167,7 @@ def show_result(
         show(f"The output is in {printable(path)}")
 
 
-def show_place(
-    what: str, path: Path, remarks: Iterable[str], result: Result | None = None
-) -> None:
+def show_place(what: str, path: Path, remarks: Iterable[str], result: Result | None = None) -> None:
     """Say where something was written, after all warnings."""
     show("\n".join([*_lines_of(remarks, result), f"The {what} is in {printable(path)}"]))
 
@@ -342,7 +340,16 @@ class Picture:
         self.save(figure)
 
     def draw_result(self, result: Result) -> None:
-        """Draw what a result draws."""
+        """Draw what a result draws; of several by class or by measure there is no one picture."""
+        if isinstance(result, dmfroc.results.ResultsByName):
+            one = {
+                "class": "make --label a column of one class against the others",
+                "measure": "name one in --measures",
+            }
+            raise ValueError(
+                f"a picture is about one {result.of}, and there are {len(result)}: leave --plot "
+                f"out, or {one[result.of]}"
+            )
         self.save(result.plot(ax=_new_figure().add_subplot()).figure_)
 
     def draw_chart(self, kind: str, predictions: Predictions) -> None:

@@ -102,13 +102,13 @@ def test_reports_of_commands_name_options_and_threshold_none_that_it_lacks(tmp_p
     patients = pd.DataFrame({"patient": np.arange(60) // 2, "y": np.arange(60) % 2})
     patients["score"] = RNG.random(60)
     patients.to_csv(tmp_path / "two.csv", index=False, sep=";")
-    words = [str(tmp_path / "two.csv"), *"--label y --scores score --pos-label 1 -o".split()]
+    words = [str(tmp_path / "two.csv"), "--label", "y", "--scores", "score", "--pos-label", "1"]
     for name, advice in (
         ("evaluate", "Pass --groups patient if rows"),
         ("threshold", "Keep one row of each value of column 'patient' if rows"),
     ):
         report = tmp_path / "x.html"
-        done = CliRunner().invoke(cli.app, [name, *words, str(report)])
+        done = CliRunner().invoke(cli.app, [name, *words, "-o", str(report)])
         page = html.unescape(report.read_text(encoding="utf-8"))
         assert done.exit_code == 0, done.stderr
         assert advice in page
@@ -121,7 +121,7 @@ def test_how_a_file_was_read_is_no_warning(tmp_path):
     for file in files:
         scores = pd.DataFrame({"y": ["no", "yes"] * 120, "score": RNG.random(240)})
         scores.to_csv(file, index=False, sep=";", decimal=",")
-    report, of = tmp_path / "x.html", "--label y --pos-label yes".split()
+    report, of = tmp_path / "x.html", ["--label", "y", "--pos-label", "yes"]
     for name, n in (("evaluate", 1), ("threshold", 1), ("compare", 2), ("report", 2)):
         line = [name, *map(str, files[:n]), *of, "-o", str(report)]
         told = on_one_line(CliRunner().invoke(cli.app, line).stdout)
@@ -154,3 +154,39 @@ def run(name, *words):
 def test_a_class_in_the_wrong_case_is_recognized(two, typed, meant):
     told = run("evaluate", two, "--pos-label", typed).stderr
     assert f"classes 'ja', 'nein', but it is {typed!r} (did you mean {meant!r}?)" in told
+
+
+def test_compare_says_what_to_type_instead_of_all_measures(two):
+    told = run("compare", two, two, "--pos-label", "ja", "--measures", "all").stderr
+    assert "'all': evaluate takes it, of one classifier; name what matters, such as" in told
+    assert "such as --measures hand_till,brier_score" in told
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("evaluate", "--threshold", "0,5"),
+        ("decision", "--threshold", "0,5"),
+        ("evaluate", "--level", "0,5"),
+    ],
+)
+def test_a_decimal_comma_in_an_option_is_answered_with_a_point(two, line):
+    name, option, text = line
+    told = run(name, two, "--pos-label", "ja", option, text).stderr
+    assert f"Invalid value for '{option}': '0,5'" in told
+    assert told.rstrip().endswith(f"write decimals with a point: 0.5 (see dmfroc {name} --help)")
+
+
+def test_several_thresholds_are_separated_by_commas(two):
+    assert run("decision", two, "--pos-label", "ja", "--threshold", "0.2,0.5").exit_code == 0
+
+
+def test_subgroups_are_drawn(two, tmp_path):
+    picture = tmp_path / "x.png"
+    done = run("subgroups", two, "--pos-label", "ja", "--by", "site", "--plot", str(picture))
+    assert done.exit_code == 0, done.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert f"The picture is in {picture}" in on_one_line(done.stdout)
+    words = ["--by", "site", "--plot", str(picture), "--measures", "hand_till,brier_score"]
+    told = run("subgroups", two, "--pos-label", "ja", *words).stderr
+    assert "about one measure, and there are 2: leave --plot out, or name one in --measures" in told
