@@ -89,7 +89,7 @@ def page(
         "parts": [part for part in parts if part is not None],
         "provenance": {**dict(provenance), **facts(result.design), **dict(versions())}.items(),
         "data": strict(data | {"warnings": notes}),
-        "of_predictions": drawn is not None,
+        "of_predictions": "named" in (drawn or {}),
     }
     script = _source("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
