@@ -28,7 +28,15 @@ from dmfroc._kit.remarks import wording
 from dmfroc._kit.text import printable
 from dmfroc._kit.threads import end_as_interrupted
 from dmfroc._kit.version import package_version
-from dmfroc.cli.outputs import KINDS, OTHERS, as_typed, opened_output, show, with_options
+from dmfroc.cli.outputs import (
+    KINDS,
+    OTHERS,
+    as_typed,
+    display_of,
+    opened_output,
+    show,
+    with_options,
+)
 from dmfroc.results.text import paragraphs
 
 _COMPLETION = "_DMFROC_COMPLETE"  # what shells set to ask how a line may go on
@@ -104,6 +112,10 @@ class _Command(click.Command):
             elif records:
                 flags = ", ".join(x.opts[-1] for x in found if "--help" not in x.opts)
                 others.append(textwrap.fill(f"{title}: {flags}", 78, **_HANGING))
+        if any(x.name == "kind" for x in params):
+            with formatter.section("Kinds"):
+                of = {x: (display_of(x).__doc__ or " ").splitlines()[0] for x in KINDS}
+                formatter.write_dl([(x, y.partition(";")[0].rstrip(".")) for x, y in of.items()])
         formatter.write(
             "\n".join(["", *others, "", f"More with {_HELP_ALL}", ""]) if others else ""
         )

@@ -354,16 +354,12 @@ class Picture:
 
     def draw_chart(self, kind: str, predictions: Predictions) -> None:
         """Draw the curves of all classes on one kind of chart, or on nine of them."""
-        from dmfroc import plots
-
         if kind == "overview":
-            figure = plots.overview(predictions, figure=_new_figure(12.0, 12.8))
+            figure = display_of(kind)(predictions, figure=_new_figure(12.0, 12.8))
         else:
             figure = _new_figure()
             options = {"plot_hull": True} if kind in _HULLS and predictions.n_classes == 2 else {}
-            name = DISPLAYS.get(kind)
-            display = application(name) if name else getattr(plots, CHARTS[kind])
-            display.from_predictions(predictions, ax=figure.add_subplot(), **options)
+            display_of(kind).from_predictions(predictions, ax=figure.add_subplot(), **options)
         self.save(figure)
 
     def save(self, figure: Figure) -> None:
@@ -371,6 +367,15 @@ class Picture:
         stream = io.BytesIO()
         figure.savefig(stream, format=self.format, dpi=150)
         self.stream.write(stream.getvalue())
+
+
+def display_of(kind: str) -> Any:
+    """Return what draws a kind of chart."""
+    from dmfroc import plots
+
+    if kind in DISPLAYS:
+        return application(DISPLAYS[kind])
+    return getattr(plots, CHARTS.get(kind, kind))
 
 
 def _new_figure(width: float = 6.0, height: float = 6.0) -> Figure:

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 import dmfroc
 from dmfroc._kit.text import on_one_line
 from dmfroc.cli import commands as cli
-from dmfroc.cli.outputs import OTHERS, with_options
+from dmfroc.cli.outputs import KINDS, OTHERS, display_of, with_options
 
 COMMANDS = cli.app.commands
 FLAGS = {name: {x for y in c.params for x in y.opts} for name, c in COMMANDS.items()}
@@ -190,3 +190,11 @@ def test_subgroups_are_drawn(two, tmp_path):
     words = ["--by", "site", "--plot", str(picture), "--measures", "hand_till,brier_score"]
     told = run("subgroups", two, "--pos-label", "ja", *words).stderr
     assert "about one measure, and there are 2: leave --plot out, or name one in --measures" in told
+
+
+@pytest.mark.parametrize("option", ["--help", "--help-all"])
+def test_help_describes_each_kind_of_chart(option):
+    told = on_one_line(CliRunner().invoke(cli.app, ["plot", option]).stdout.partition("Kinds:")[2])
+    for kind in KINDS:
+        described = (display_of(kind).__doc__ or "").splitlines()[0].partition(";")[0]
+        assert f"{kind} {described.rstrip('.')}" in told
