@@ -152,7 +152,7 @@ class Columns:
             except ValueError as error:
                 raise ValueError(f"{error}{self._of_others(str(error))}") from error
         notes = [x for x in predictions.remarks if isinstance(x, Note)]
-        click.get_current_context().meta.setdefault("as_read", []).extend(notes)
+        click.get_current_context().meta.setdefault("as_read", {}).update(dict.fromkeys(notes))
         named = next((x for x in notes if x.startswith(f"{file}: ")), str(file))
         others = tuple(x for x in predictions.remarks if x not in notes)
         predictions = replace(predictions, file=as_typed(named), remarks=others)

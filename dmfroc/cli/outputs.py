@@ -146,7 +146,7 @@ def show_result(
         stream.write(str((of_page or result).to_html()).encode())
     if form == "json":
         version = {"dmfroc_version": package_version()}
-        warnings = _notes_of([*result.warnings, *remarks, *_as_read()])
+        warnings = _notes_of([*result.warnings, *remarks, *(chosen("as_read") or ())])
         text = json_text({**attributes, **result.as_json(), "warnings": warnings, **version})
     elif form is not None:
         text = _WRITERS[form](result, table).rstrip("\n")
@@ -292,18 +292,15 @@ def _typed(values: str) -> str:
     return shlex.quote(text.getvalue())
 
 
-def _as_read() -> list[str]:
-    """Return how files were read, kept by `Columns.read`: it is no warning."""
-    kept: list[str] = click.get_current_context().meta.setdefault("as_read", [])
-    return list(dict.fromkeys(kept))
-
-
 def _lines_of(remarks: Iterable[str], result: Result | None) -> list[str]:
-    """Return the lines of all warnings, those of a result first, and of how files were read."""
+    """Return the lines of all warnings, those of a result first, and of how files were read.
+
+    `Columns.read` keeps how it read a file, which is no warning.
+    """
     if result is not None:
         others = [x for x in remarks if x not in result.warnings]
         remarks = [*result.printed_warnings, *others]
-    return [*warning_lines(_notes_of(remarks)), *paragraphs(_as_read())]
+    return [*warning_lines(_notes_of(remarks)), *paragraphs(chosen("as_read") or ())]
 
 
 def _notes_of(remarks: Iterable[str]) -> list[str]:
@@ -342,13 +339,10 @@ class Picture:
     def draw_result(self, result: Result) -> None:
         """Draw what a result draws; of several by class or by measure there is no one picture."""
         if isinstance(result, dmfroc.results.ResultsByName):
-            one = {
-                "class": "make --label a column of one class against the others",
-                "measure": "name one in --measures",
-            }
+            ways = {"class": "make --label a column of one class against the others"}
             raise ValueError(
                 f"a picture is about one {result.of}, and there are {len(result)}: leave --plot "
-                f"out, or {one[result.of]}"
+                f"out, or {ways.get(result.of, 'name one in --measures')}"
             )
         self.save(result.plot(ax=_new_figure().add_subplot()).figure_)
 
