@@ -66,7 +66,7 @@ def as_sentence(text: str) -> str:
         return MEASURES[name[0]].title if name[0] in MEASURES else name[0]
 
     text = re.sub(r"\b[a-z0-9]+(?:_[a-z0-9]+)+\b", title_of, text)
-    first = text[:1].upper() if re.match(r"\w+,? ", text) else text[:1]
+    first = text[:1].upper() if re.match(r"[\w-]+,? ", text) else text[:1]
     return f"{first}{text[1:].rstrip('.')}."
 
 

@@ -552,8 +552,8 @@ def test_the_hardest_pair_says_how_few_observations_it_has(n_of_rarest, sizes):
 
 
 def test_sentences_begin_with_a_capital_but_names_stand_as_they_are():
-    said = map(as_sentence, ("few rows of class x", "my_file.csv: no rows", "setosa: few rows."))
-    assert list(said) == ["Few rows of class x.", "my_file.csv: no rows.", "setosa: few rows."]
+    said = map(as_sentence, ("t-tests of class x", "my_file.csv: no rows", "setosa: few rows."))
+    assert list(said) == ["T-tests of class x.", "my_file.csv: no rows.", "setosa: few rows."]
 
 
 @pytest.mark.slow
