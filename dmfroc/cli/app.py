@@ -112,7 +112,7 @@ class _Command(click.Command):
             elif records:
                 flags = ", ".join(x.opts[-1] for x in found if "--help" not in x.opts)
                 others.append(textwrap.fill(f"{title}: {flags}", 78, **_HANGING))
-        if any(x.name == "kind" for x in params):
+        if is_all and any(x.name == "kind" for x in params):
             with formatter.section("Kinds"):
                 of = {x: (display_of(x).__doc__ or " ").splitlines()[0] for x in KINDS}
                 formatter.write_dl([(x, y.partition(";")[0].rstrip(".")) for x, y in of.items()])

@@ -103,7 +103,7 @@ POOLED = [
     _option("--method", "METHOD", "reml or bayes.", default="reml", type=_words("reml", "bayes")),
 ]
 KIND = click.Argument(
-    ["kind"], type=_words(*KINDS), metavar="KIND", help="The chart; see its kinds below."
+    ["kind"], type=_words(*KINDS), metavar="KIND", help=f"The chart: {', '.join(KINDS)}."
 )
 
 PATTERNS = click.Argument(
