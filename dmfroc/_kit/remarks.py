@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
 _PACKAGE = str(Path(__file__).parents[1])
 _collector: ContextVar[list[str] | None] = ContextVar("collector", default=None)
+wording: ContextVar[Callable[[str], str]] = ContextVar("wording", default=str)
+"""How readers are told of arguments: a command names its options, also in its reports."""
 
 
 class Note(str):

@@ -119,5 +119,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> "there is no column 'trees'" + did_you_mean("trees", ["tree", "site"])
     "there is no column 'trees' (did you mean 'tree'?)"
     """
-    close = difflib.get_close_matches(name, known, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    alike = {x.casefold(): x for x in known}
+    close = difflib.get_close_matches(name.casefold(), alike, n=1)
+    return f" (did you mean {alike[close[0]]!r}?)" if close else ""

@@ -24,10 +24,19 @@ from click.shell_completion import shell_complete
 
 from dmfroc._kit.habits import as_measure, names_alike, remedy_of, table
 from dmfroc._kit.progress import is_watched
+from dmfroc._kit.remarks import wording
 from dmfroc._kit.text import printable
 from dmfroc._kit.threads import end_as_interrupted
 from dmfroc._kit.version import package_version
-from dmfroc.cli.outputs import KINDS, OTHERS, as_typed, opened_output, show, with_options
+from dmfroc.cli.outputs import (
+    KINDS,
+    OTHERS,
+    as_typed,
+    display_of,
+    opened_output,
+    show,
+    with_options,
+)
 from dmfroc.results.text import paragraphs
 
 _COMPLETION = "_DMFROC_COMPLETE"  # what shells set to ask how a line may go on
@@ -65,8 +74,13 @@ class _Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; the file appears if all goes well, or not at all."""
-        with opened_output():
-            status = super().invoke(ctx)
+        group: Any = ctx.find_root().command
+        token = wording.set(lambda text: with_options(as_typed(text), self, group))
+        try:
+            with opened_output():
+                status = super().invoke(ctx)
+        finally:
+            wording.reset(token)
         is_printed = ctx.meta.get("output", "") is ctx.meta.get("form") is None
         is_printed |= ctx.info_name == "plot"
         line = _NEXT.get(ctx.info_name or "", "")
@@ -98,6 +112,10 @@ class _Command(click.Command):
             elif records:
                 flags = ", ".join(x.opts[-1] for x in found if "--help" not in x.opts)
                 others.append(textwrap.fill(f"{title}: {flags}", 78, **_HANGING))
+        if is_all and any(x.name == "kind" for x in params):
+            with formatter.section("Kinds"):
+                of = {x: (display_of(x).__doc__ or " ").splitlines()[0] for x in KINDS}
+                formatter.write_dl([(x, y.partition(";")[0].rstrip(".")) for x, y in of.items()])
         formatter.write(
             "\n".join(["", *others, "", f"More with {_HELP_ALL}", ""]) if others else ""
         )
@@ -274,9 +292,16 @@ def _usage(error: click.UsageError) -> str:
         near = near or [x for x in line.partition("(")[0].split(".") if x in app.commands]
         return error.message.rstrip(".") + _did_you_mean(near)
     text = error.format_message().rstrip(".")
+    if error.ctx and command.name == "gate" and text.startswith("Missing argument"):
+        rules, file = error.ctx.params.get("rules", ""), "FILE"
+        if rules and rules.suffix.lower() != ".toml":  # the only word is no rules
+            text, rules, file = text.replace("FILE", "RULES"), "", rules
+        return f"{text}: write dmfroc gate {rules or 'rules.toml'} {file} --label COLUMN"
     if text.startswith("Got unexpected extra") and any(x.name == "file" for x in command.params):
         text += ": it takes one FILE; dmfroc compare and dmfroc report take several"
         text += ". Values of one option are separated by commas, and -o names an output"
+    if comma := re.search(r"'(-?\d*),(\d+)' is not a valid float", text):
+        text += f": write decimals with a point: {comma[1]}.{comma[2]}"
     wrong = re.search(r"'([^']*)' is not one of", text)
     instead = remedy_of(wrong[1].casefold(), arguments) if wrong else ""
     return f"{text}: give {with_options(instead, command, app)}" if instead else text

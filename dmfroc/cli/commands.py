@@ -269,8 +269,7 @@ def report(
                 result = _comparison(predictions, pair_weights=weights, **units | options)
                 named = []
             stream.write(renderer(result, "page")(result, *named, title=title).encode())
-    others = [x for x in remarks if x not in result.warnings]
-    show_place("report", output, [*result.printed_warnings, *others])
+    show_place("report", output, remarks, result)
 
 
 def _comparison(
@@ -295,21 +294,25 @@ def _comparison(
 @app.command(
     params=[
         *(op.FILE, *op.columns("threshold", "folds", "groups", "by"), *op.FOLLOW_UP, op.MEASURE),
-        *(*op.INTERVALS, *op.FORMATS),
+        *(*op.INTERVALS, *op.FORMATS, op.PLOT),
     ]
 )
-def subgroups(file: Path, **options: Any) -> None:
+def subgroups(file: Path, plot: Path | None, **options: Any) -> None:
     """Compare subgroups of one classifier's observations.
 
     Prints the measure in each group, all differences with simultaneous intervals, and one test.
+    --plot draws the values.
     """
     columns = Columns.taken_from(options)
     columns = replace(columns, by=split_all(columns.by))
-    with collected_warnings() as remarks, progress("Computing ..."):
-        by = columns.read_others(file, dict.fromkeys(columns.by, "by"))
-        units = columns.read_units(file)
-        options["measures"] = options.pop("measure")
-        result = dmfroc.compare_subgroups(columns.read(file), by=by, **units, **options)
+    with open_picture(plot) as picture, collected_warnings() as remarks:
+        with progress("Computing ..."):
+            by = columns.read_others(file, dict.fromkeys(columns.by, "by"))
+            units = columns.read_units(file)
+            options["measures"] = options.pop("measure")
+            result = dmfroc.compare_subgroups(columns.read(file), by=by, **units, **options)
+        if picture:
+            picture.draw_result(result)
     attributes = {"file": str(file), "by": list(columns.by)}
     remarks = [note for note in remarks if not note.startswith("left out: ")]
     show_result(result, remarks, attributes)
@@ -487,11 +490,6 @@ def _show_of_one(
         options |= {name: x for name, x in units.items() if x is not None}
         with progress("Computing ..."):
             result = analysis(predictions, **options)
-        if picture and isinstance(result, Mapping):
-            raise ValueError(
-                f"{file} has {predictions.n_classes} classes, and a picture is about one of two: "
-                "leave --plot out, or make --label a column of one class against the others"
-            )
         if picture:
             picture.draw_result(result)
     show_result(result, remarks, {"file": str(file)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from inspect import signature
@@ -13,8 +14,8 @@ import click
 from click.core import ParameterSource
 
 import dmfroc
-from dmfroc._kit.remarks import collected_remarks
-from dmfroc._kit.text import split_calls
+from dmfroc._kit.remarks import Note, collected_remarks
+from dmfroc._kit.text import did_you_mean, split_calls
 from dmfroc.cli.applications import application
 from dmfroc.cli.outputs import as_typed, progress
 from dmfroc.inputs.messages import listing
@@ -150,7 +151,11 @@ class Columns:
                 )
             except ValueError as error:
                 raise ValueError(f"{error}{self._of_others(str(error))}") from error
-        predictions = replace(predictions, file=as_typed(str(file)))
+        notes = [x for x in predictions.remarks if isinstance(x, Note)]
+        click.get_current_context().meta.setdefault("as_read", {}).update(dict.fromkeys(notes))
+        named = next((x for x in notes if x.startswith(f"{file}: ")), str(file))
+        others = tuple(x for x in predictions.remarks if x not in notes)
+        predictions = replace(predictions, file=as_typed(named), remarks=others)
         if self.threshold is None:
             return predictions
         if predictions.n_classes > 2 or self.y_pred is not None:
@@ -170,6 +175,9 @@ class Columns:
 
     def _of_others(self, error: str) -> str:
         """Say which other options an error about classes or their columns may come from."""
+        if "pos_label= must be one of the classes" in error:
+            known = re.findall("'(.*?)'", error.partition(", but it is")[0])
+            return did_you_mean(self.pos_label or "", known)
         is_of_rows = "holds one class only" in error
         names = _OF_ROWS if is_of_rows else _OF_COLUMNS * ("no column for class" in error)
         options = " and ".join(

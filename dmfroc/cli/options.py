@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,6 +53,8 @@ def _numbers(
     context: click.Context, option: click.Parameter, texts: Sequence[str]
 ) -> tuple[float, ...]:
     """Return the numbers of an option, separated by commas or by repeating it."""
+    if len(texts) == 1 and re.fullmatch(r"0,\d+", texts[0]):  # 0 is neither threshold nor horizon
+        raise click.BadParameter(f"{texts[0]!r} is not a valid float", context, option)
     try:
         return tuple(float(x) for text in texts for x in text.split(","))
     except ValueError:

@@ -20,11 +20,12 @@ import click
 import dmfroc
 from dmfroc._kit.files import written
 from dmfroc._kit.progress import is_watched
+from dmfroc._kit.remarks import wording
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
 from dmfroc.cli.applications import DISPLAYS, application
 from dmfroc.plots._kinds import CHARTS
-from dmfroc.results.text import warning_lines
+from dmfroc.results.text import paragraphs, warning_lines
 from dmfroc.results.writers import as_csv, json_text
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ _HULLS = ("roc", "prg")
 _QUOTED = r"""'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*\""""
 _VALUE = rf"""[\[{{](?:[^]}}{{[\'"]|{_QUOTED})*[\]}}]|{_QUOTED}|-?[\d.]*\d|True|False|None|(?!\w)"""
 _MAPPING = rf"\{{(?:[^{{}}'\"]|{_QUOTED})*: (?:[^{{}}'\"]|{_QUOTED})*\}}"
+
+_OF_GROUPS = rf"pass groups=({_QUOTED})(?:, or keep one row of each,)? if"
 
 _RULE, _TOML = (
     '{"measure": "hand_till", "at_least": 0.8}',
@@ -137,37 +140,36 @@ def show_result(
     The report, if one is wanted, may be of another result.
     """
     form, table, stream, path = map(chosen, ("form", "table", "stream", "output"))
-    remarks = [x for x in remarks if x not in result.warnings]
-    notes = notes_of([*result.printed_warnings, *remarks])
+    lines = _lines_of(remarks, result)
     is_page = path is not None and path.suffix.lower() in _PAGES
     if is_page:
         stream.write(str((of_page or result).to_html()).encode())
     if form == "json":
         version = {"dmfroc_version": package_version()}
-        warnings = notes_of([*result.warnings, *remarks])
+        warnings = _notes_of([*result.warnings, *remarks, *(chosen("as_read") or ())])
         text = json_text({**attributes, **result.as_json(), "warnings": warnings, **version})
     elif form is not None:
         text = _WRITERS[form](result, table).rstrip("\n")
-        print("".join(f"{x}\n" for x in warning_lines(notes)), end="", file=sys.stderr)
+        print("".join(f"{x}\n" for x in lines), end="", file=sys.stderr)
     elif table is not None:
         raise ValueError("--table is for --csv, --latex and --markdown: give one of them")
     else:
         text = result.as_text(warnings=False, all_rows=bool(stream))
         text = re.sub(r"see to_pandas\('(.*?)'\)", r"see --csv --table \1", text)
         places = {"picture": chosen("plot"), "report": path if is_page else None}
-        texts = [text, "\n".join(warning_lines(notes))]
+        texts = [text, "\n".join(lines)]
         texts += [f"The {x} is in {printable(y)}" for x, y in places.items() if y is not None]
         text = "\n\n".join(filter(None, texts))
     if stream is None or is_page:
         show(text)
     else:
         stream.write(f"{as_typed(text)}\n".encode())
-        show_place("output", path, ())
+        show(f"The output is in {printable(path)}")
 
 
-def show_place(what: str, path: Path, remarks: Iterable[str]) -> None:
+def show_place(what: str, path: Path, remarks: Iterable[str], result: Result | None = None) -> None:
     """Say where something was written, after all warnings."""
-    show("\n".join([*warning_lines(notes_of(remarks)), f"The {what} is in {printable(path)}"]))
+    show("\n".join([*_lines_of(remarks, result), f"The {what} is in {printable(path)}"]))
 
 
 def write_receipt(result: Result, path: Path | None) -> None:
@@ -262,6 +264,8 @@ def with_options(message: str, command: click.Command, group: click.Group) -> st
 
     for words, replacement in _PHRASES.items():
         message = message.replace(words, replacement)
+    if "groups" not in own:
+        message = re.sub(_OF_GROUPS, r"keep one row of each value of column \1 if", message)
     message = re.sub(r"\b(\w+=\[?dmfroc\.)", r"in Python \1", message)
     return re.sub(pattern, as_option, message)
 
@@ -288,12 +292,20 @@ def _typed(values: str) -> str:
     return shlex.quote(text.getvalue())
 
 
-def notes_of(remarks: Iterable[str]) -> list[str]:
+def _lines_of(remarks: Iterable[str], result: Result | None) -> list[str]:
+    """Return the lines of all warnings, those of a result first, and of how files were read.
+
+    `Columns.read` keeps how it read a file, which is no warning.
+    """
+    if result is not None:
+        others = [x for x in remarks if x not in result.warnings]
+        remarks = [*result.printed_warnings, *others]
+    return [*warning_lines(_notes_of(remarks)), *paragraphs(chosen("as_read") or ())]
+
+
+def _notes_of(remarks: Iterable[str]) -> list[str]:
     """Return each warning once, in the order of their first appearance, for the command line."""
-    context = click.get_current_context()
-    group: Any = context.find_root().command
-    said = (with_options(as_typed(x), context.command, group) for x in remarks)
-    return list(dict.fromkeys(said))
+    return list(dict.fromkeys(map(wording.get(), remarks)))
 
 
 # JSON
@@ -325,21 +337,23 @@ class Picture:
         self.save(figure)
 
     def draw_result(self, result: Result) -> None:
-        """Draw what a result draws."""
+        """Draw what a result draws; of several by class or by measure there is no one picture."""
+        if isinstance(result, dmfroc.results.ResultsByName):
+            ways = {"class": "make --label a column of one class against the others"}
+            raise ValueError(
+                f"a picture is about one {result.of}, and there are {len(result)}: leave --plot "
+                f"out, or {ways.get(result.of, 'name one in --measures')}"
+            )
         self.save(result.plot(ax=_new_figure().add_subplot()).figure_)
 
     def draw_chart(self, kind: str, predictions: Predictions) -> None:
         """Draw the curves of all classes on one kind of chart, or on nine of them."""
-        from dmfroc import plots
-
         if kind == "overview":
-            figure = plots.overview(predictions, figure=_new_figure(12.0, 12.8))
+            figure = display_of(kind)(predictions, figure=_new_figure(12.0, 12.8))
         else:
             figure = _new_figure()
             options = {"plot_hull": True} if kind in _HULLS and predictions.n_classes == 2 else {}
-            name = DISPLAYS.get(kind)
-            display = application(name) if name else getattr(plots, CHARTS[kind])
-            display.from_predictions(predictions, ax=figure.add_subplot(), **options)
+            display_of(kind).from_predictions(predictions, ax=figure.add_subplot(), **options)
         self.save(figure)
 
     def save(self, figure: Figure) -> None:
@@ -347,6 +361,15 @@ class Picture:
         stream = io.BytesIO()
         figure.savefig(stream, format=self.format, dpi=150)
         self.stream.write(stream.getvalue())
+
+
+def display_of(kind: str) -> Any:
+    """Return what draws a kind of chart."""
+    from dmfroc import plots
+
+    if kind in DISPLAYS:
+        return application(DISPLAYS[kind])
+    return getattr(plots, CHARTS.get(kind, kind))
 
 
 def _new_figure(width: float = 6.0, height: float = 6.0) -> Figure:

@@ -192,7 +192,7 @@ class ReliabilityDisplay(ClassifierDisplay):
         form += ",\ndiscrimination {:.4f},\nuncertainty {:.4f}" * is_single
         texts = {
             label: form.format(
-                legend_text((self.name or f"class {label}") if is_single else class_name(label)),
+                legend_text((self.name if is_single else None) or class_name(label)),
                 *parts,
             )
             for label, (*_, parts) in curves.items()

@@ -9,6 +9,7 @@ import numpy as np
 
 from dmfroc._kit.text import in_percent
 from dmfroc.analyses.catalogue import MEASURES
+from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.horizons import HorizonCurves
 from dmfroc.analyses.subgroups import SubgroupComparison
@@ -17,10 +18,12 @@ from dmfroc.inputs.subgroups import THE_OTHERS
 from dmfroc.plots.forest import ForestRow, difference_rows, group_rows
 from dmfroc.plots.results import run_rows
 from dmfroc.reports import figures
+from dmfroc.reports.page import meanings
 from dmfroc.reports.rendering import chart, page
 from dmfroc.reports.tables import as_sentence, page_table
 from dmfroc.reports.verdict import (
     against_chance,
+    comparison_verdict,
     digits,
     enumerated,
     evaluation_verdict,
@@ -55,13 +58,22 @@ def result_page(result: Result, title: str | None = None) -> str:
     if drawn:
         folded = [x | {"is_folded": len(x["rows"]) > _MANY_ROWS} for x in parts]
         parts = [drawn, *folded]
-    known = result.attributes()
+    known, question, meant = result.attributes(), result.question_text(), {}
+    if isinstance(result, ResultsByName):
+        first = next(iter(result.values()))
+        known = {**first.attributes(), **known}
+        if isinstance(first, Comparison) and first.differences:
+            question = which_is_better(list(first.estimates), "classifiers")
+            n_classes = max((x.n_classes for x in first.predictions.values()), default=0)
+            meant = {"meanings": meanings(map(str, result), n_classes)}
+            known = {x: y for x, y in known.items() if x not in ("n_draws", "seed")}
     provenance = [
         (x, f"{known[key]:,}") for key, x in _COUNTS.items() if isinstance(known.get(key), int)
     ]
     if isinstance(known.get("level"), float):
         provenance.append(("Intervals", in_percent(known["level"])))
-    return page(result, title, result.question_text(), result_verdict(result), parts, provenance)
+    verdict = result_verdict(result)
+    return page(result, title, question, verdict, parts, provenance, drawn=meant)
 
 
 @renders("SubgroupComparison.page")
@@ -233,9 +245,14 @@ def result_verdict(result: Result) -> list[str]:
             return [against_chance(result)]
         case Evaluation():
             return evaluation_verdict(result)
+        case Comparison():
+            return comparison_verdict(result)
+        case SubgroupComparison():
+            return subgroups_verdict(result)
         case ResultsByName():
             of_each = {name: result_verdict(one) for name, one in result.shown.items()}
-            first = [f"{name}: {x}" for name, found in of_each.items() for x in found[:1]]
+            of = "" if result.of == "measure" else "{}: "  # sentences name the measure
+            first = [of.format(name) + x for name, found in of_each.items() for x in found[:1]]
             return [*first, *result.head()]
     return [as_sentence(x) for x in result.verdict_text()]
 

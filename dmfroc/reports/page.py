@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -75,6 +75,13 @@ _DIGITS = 6
 _MOST_ROWS = 200  # of the table of classes; else it has the first few classifiers
 _MANY_CLASSES = 30  # of whose pairwise areas three digits must do
 _MOST_NUMBERS = 45_000  # of all matrices together; of more, the file would grow too large
+
+
+def meanings(measures: Iterable[str], n_classes: int) -> list[str]:
+    """Return what measures mean, each once: of two classes the areas are one."""
+    areas_of_two = {"dmf_auc": "auc", "hand_till": "auc"} if n_classes == 2 else {}
+    meant = dict.fromkeys(areas_of_two.get(name, name) for name in measures)
+    return [_MEANINGS[name] for name in meant if name in _MEANINGS]
 
 
 def measures_of_report(first: str, predictions: Predictions) -> list[str]:
@@ -210,10 +217,7 @@ def _page(
             numbers = {name: numbers_of(x, curve_options, level) for name, x in samples.items()}
     provenance = _provenance(samples, list(result.estimates.values()), seed)
     if files := dict.fromkeys(x.predictions.file for x in samples.values() if x.predictions.file):
-        provenance.insert(0, ("Files", ", ".join(files)))
-    # Of two classes the areas are one
-    areas_of_two = {"dmf_auc": "auc", "hand_till": "auc"} if len(labels) == 2 else {}
-    meant = dict.fromkeys(areas_of_two.get(name, name) for name in measures)
+        provenance.insert(0, ("Files", "; ".join(files)))
     has_curves = bool(numbers) and predictions.has_scores
     if has_curves and (n_band := max(of.n_band_thresholds for of in numbers.values())):
         band = (
@@ -268,7 +272,7 @@ def _page(
             "tried": tried,
             "is_long": len(parts) > 1,
             "tried_table": tried and page_table(thresholds_table(tried, level)),
-            "meanings": [_MEANINGS[name] for name in meant if name in _MEANINGS],
+            "meanings": meanings(measures, len(labels)),
         },
         beside,
     )

@@ -15,6 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from dmfroc._kit.remarks import wording
 from dmfroc._kit.text import class_name, printable
 from dmfroc._kit.version import package_version
 from dmfroc.analyses.catalogue import MEASURES
@@ -67,12 +68,13 @@ def page(
     more; ``drawn`` is what the template draws of predictions. ``beside`` are warnings of values
     that are shown beside those of the result.
     """
-    notes = list(dict.fromkeys(result.warnings))
-    shown = dict.fromkeys([*result.printed_warnings, *beside])
+    notes = list(dict.fromkeys(map(wording.get(), result.warnings)))
+    shown = dict.fromkeys(map(wording.get(), [*result.printed_warnings, *beside]))
     tables, better = result.tables(), _P_BETTER * hasattr(result, "order_probabilities")
     provenance = [*provenance, *(("Tests", f"{t.note}{better}") for t in tables if t.note)]
     # What concerns some classifiers begins with their names, which stand as they are
-    names = tuple(x for x in getattr(result, "estimates", ()) if x not in MEASURES)
+    named: Any = result if isinstance(result, Mapping) else getattr(result, "estimates", ())
+    names = tuple(str(x) for x in named if x not in MEASURES)
     data = {"dmfroc_version": package_version(), "sentences": verdict}
     data |= result.as_json() if numbers is None else numbers
     context = {
@@ -87,7 +89,7 @@ def page(
         "parts": [part for part in parts if part is not None],
         "provenance": {**dict(provenance), **facts(result.design), **dict(versions())}.items(),
         "data": strict(data | {"warnings": notes}),
-        "of_predictions": drawn is not None,
+        "of_predictions": "named" in (drawn or {}),
     }
     script = _source("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")

@@ -57,13 +57,17 @@ def page_table(
 
 
 def as_sentence(text: str) -> str:
-    """Return a text with a capital and a full stop, and with titles of measures for their names."""
+    """Return a text with a capital and a full stop, and with titles of measures for their names.
+
+    What no word follows is the name of a file or a column, and stands as it is.
+    """
 
     def title_of(name: re.Match[str]) -> str:
         return MEASURES[name[0]].title if name[0] in MEASURES else name[0]
 
     text = re.sub(r"\b[a-z0-9]+(?:_[a-z0-9]+)+\b", title_of, text)
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+    first = text[:1].upper() if re.match(r"[\w-]+,? ", text) else text[:1]
+    return f"{first}{text[1:].rstrip('.')}."
 
 
 def _unusual(e: Estimate) -> str:

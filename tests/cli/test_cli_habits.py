@@ -154,7 +154,7 @@ def test_decisions_of_several_classes_are_in_one_table(file, tmp_path):
     told = run(
         "decision", file, "--label", "y", *AT_TWO, "--plot", tmp_path / "x.png", code=2
     ).stderr
-    assert "has 3 classes, and a picture is about one of two: leave --plot out" in told
+    assert "a picture is about one class, and there are 3: leave --plot out" in told
 
 
 def test_standard_input_is_a_file(file):

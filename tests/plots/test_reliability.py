@@ -33,6 +33,13 @@ def test_reliability_of_one_class():
     assert band.contains_points(middle, radius=0.02).mean() > 0.85
 
 
+@pytest.mark.parametrize(("label", "named"), [("class 1", "class 1"), ("ill", "ill")])
+def test_the_legend_names_a_class_once(label, named):
+    y = np.where(Y == 1, label, "b")
+    display = ReliabilityDisplay.from_predictions(y, P, pos_label=label, n_draws=99)
+    assert display.lines_[label].get_label().startswith(f"{named}: miscalibration")
+
+
 def test_reliability_of_several_classes():
     display = ReliabilityDisplay.from_predictions(T, Q)
     assert list(display.lines_) == [0, 1, 2]

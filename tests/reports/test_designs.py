@@ -188,3 +188,26 @@ def test_results_that_have_a_chart_show_it():
     assert ranks.tiers == (("a", "c"), ("b",))
     tiers = "By AUC, each of a tier is better than all of the next: a, c; b."
     assert ranks.verdict_text() == [tiers, *ranks.foot()]
+
+
+def test_a_comparison_by_several_measures_has_the_parts_of_one_by_one_measure():
+    y, p = two_classes()
+    several = {"good": p, "poor": np.sqrt(p[::-1] * p)}
+    compared = dmfroc.compare(y, several, measures=["auc", "brier_score"], pos_label="ill")
+    page = compared.to_html()
+    heading, lines = first_lines(page)
+    assert heading == "Which is better: good or poor?"
+    assert lines.startswith(f"Observations: {N}.")
+    parts = page_parts(page)
+    for name, one in compared.items():
+        [first, *_] = page_parts(one.to_html())["numbers"]["sentences"]
+        assert first in parts["numbers"]["sentences"], name
+    assert "AUC: how often, of two observations of different classes" in parts["text"]
+
+
+def test_subgroups_by_several_measures_have_a_verdict_for_each():
+    y, p = two_classes()
+    by, measures = {"site": np.arange(N) % 2}, ["auc", "brier_score"]
+    compared = dmfroc.compare_subgroups(y, p, by=by, measures=measures, pos_label="ill")
+    said = page_parts(compared.to_html())["numbers"]["sentences"]
+    assert ["AUC differs" in said[0], "Brier score differs" in said[1]] == [True, True]

@@ -551,6 +551,11 @@ def test_the_hardest_pair_says_how_few_observations_it_has(n_of_rarest, sizes):
     assert pair.endswith("that of class 0 has the larger score for class 0 (A(i|j) 0.000).")
 
 
+def test_sentences_begin_with_a_capital_but_names_stand_as_they_are():
+    said = map(as_sentence, ("t-tests of class x", "my_file.csv: no rows", "setosa: few rows."))
+    assert list(said) == ["T-tests of class x.", "my_file.csv: no rows.", "setosa: few rows."]
+
+
 @pytest.mark.slow
 def test_warnings_are_given_once():
     evaluation = dmfroc.evaluate(sample(6.0, ["a", "b", "c"], n=60))
