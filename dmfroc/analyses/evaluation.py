@@ -35,6 +35,7 @@ from dmfroc.results.estimate import (
     Estimate,
     NamedEstimates,
     agreement_table,
+    are_same,
     estimates_table,
     judge_table,
     names_shown,
@@ -45,6 +46,15 @@ from dmfroc.results.table import Table
 
 DEFAULT_MEASURES = ("dmf_auc", "hand_till", "informedness")
 DEFAULT_MEASURES_OF_LABELS = ("informedness", "markedness", "gorodkin_correlation", "accuracy")
+_MANY_MEASURES = 10
+_OF_PAIRS = ("multiclass ROC", "ranking")  # families
+_QUESTIONS = {  # families of measures; all others are of decisions
+    "Do the scores put cases in order?": (*_OF_PAIRS, "precision-recall"),
+    "What do thresholds give?": ("operating points", "selective prediction"),
+    "Are the probabilities right?": ("probabilities", "calibration"),
+    "What do decisions gain?": ("decisions", "costs"),
+    "Are the decisions right?": (),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -172,9 +182,42 @@ class Evaluation(NamedEstimates):
             tables += [judged, agreement_table({"": labels})]
         return tables
 
+    def printed_tables(self) -> list[Table]:
+        """Return the tables, that of many measures by the questions that they answer."""
+        measures, *others = self.tables()
+        places = {x[0].key: i for i, x in enumerate(measures.rows)}
+        if len(places) <= _MANY_MEASURES:
+            return [measures, *others]
+        left = [x for x in places if x not in _other_names_of_the_auc(self)]
+        family = {name: MEASURES[name].family for name in left if name in MEASURES}
+        parts = []
+        for question, families in _QUESTIONS.items():
+            own = [x for x in left if not families or family.get(x) in families]
+            left = [x for x in left if x not in own]
+            columns = [
+                replace(c, cells=[tuple(c.cells)[places[x]] for x in own]) for c in measures.columns
+            ]
+            key = f"estimates-{(families or ('labels',))[0].split()[0]}"
+            part = replace(measures, key=key, title=question, columns=columns, is_part=True)
+            parts += [part] * bool(own)
+        return [*parts, *others]
+
     def head(self) -> list[str]:
         """Return the sample in a line."""
         return [repr(self.predictions)]
+
+
+def _other_names_of_the_auc(evaluation: Evaluation) -> set[str]:
+    """Return the areas that are the AUC of two classes, too."""
+    area = evaluation.estimates.get("hand_till")
+    if area is None or evaluation.predictions.n_classes > 2:
+        return set()
+    return {
+        name
+        for name, e in evaluation.estimates.items()
+        if name in MEASURES and MEASURES[name].family in _OF_PAIRS
+        if e is not area and are_same(e, area)
+    }
 
 
 @by_horizon

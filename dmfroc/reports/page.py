@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -43,7 +43,7 @@ from dmfroc.reports.verdict import (
     watch_out,
     which_is_better,
 )
-from dmfroc.results.estimate import Estimate, are_same
+from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import attributed, renders
 from dmfroc.results.table import Column, Table
 
@@ -60,16 +60,7 @@ _MEANINGS = {
     "informedness": "Informedness: how much better than guessing the decisions "
     "are; 0 is guessing, 1 is perfect.",
 }
-_MANY_MEASURES = 10
 _LONGEST_HEADING = 80
-_OF_PAIRS = ("multiclass ROC", "ranking")  # families
-_QUESTIONS = {  # families of measures; all others are of decisions
-    "Do the scores put cases in order?": (*_OF_PAIRS, "precision-recall"),
-    "What do thresholds give?": ("operating points", "selective prediction"),
-    "Are the probabilities right?": ("probabilities", "calibration"),
-    "What do decisions gain?": ("decisions", "costs"),
-    "Are the decisions right?": (),
-}
 _LIMITS = " (limits of the sample and one more, unseen observation)"
 _DIGITS = 6
 _MOST_ROWS = 200  # of the table of classes; else it has the first few classifiers
@@ -104,7 +95,7 @@ def evaluation_page(
         title,
         f"How well are {_named(evaluation.predictions.labels)} told apart?",
         verdict=evaluation_verdict(evaluation),
-        parts=[page_table(table) for table in _by_question(evaluation)],
+        parts=[page_table(table) for table in evaluation.printed_tables()],
         samples={name: evaluation.sample},
         given=evaluation.as_json(),
         curve_options=evaluation.curve_options,
@@ -156,40 +147,6 @@ def _named(labels: Sequence[Hashable]) -> str:
     """Return the names of the classes if they fit into a heading, else their number."""
     named = f"the classes {joined([str(label) for label in labels])}"
     return named if len(named) <= _LONGEST_HEADING else f"{len(labels)} classes"
-
-
-def _other_names_of_the_auc(evaluation: Evaluation) -> set[str]:
-    """Return the areas that are the AUC of two classes, too."""
-    area = evaluation.estimates.get("hand_till")
-    if area is None or evaluation.predictions.n_classes > 2:
-        return set()
-    return {
-        name
-        for name, e in evaluation.estimates.items()
-        if name in MEASURES and MEASURES[name].family in _OF_PAIRS
-        if e is not area and are_same(e, area)
-    }
-
-
-def _by_question(evaluation: Evaluation) -> Iterator[Table]:
-    """Yield the tables of an evaluation, that of many measures by the questions they answer."""
-    measures, *others = evaluation.tables()
-    places = {x[0].key: i for i, x in enumerate(measures.rows)}
-    if len(places) <= _MANY_MEASURES:
-        yield from (measures, *others)
-        return
-    left = [x for x in places if x not in _other_names_of_the_auc(evaluation)]
-    family = {name: MEASURES[name].family for name in left if name in MEASURES}
-    for question, families in _QUESTIONS.items():
-        own = [x for x in left if not families or family.get(x) in families]
-        left = [x for x in left if x not in own]
-        columns = [
-            replace(c, cells=[tuple(c.cells)[places[x]] for x in own]) for c in measures.columns
-        ]
-        if own:
-            key = f"estimates-{(families or ('labels',))[0].split()[0]}"
-            yield replace(measures, key=key, title=question, columns=columns)
-    yield from others
 
 
 def _page(

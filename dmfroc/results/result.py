@@ -287,10 +287,14 @@ class Result(Hinted, ABC):
             parts.append("\n".join(warning_lines(self.printed_warnings)))
         return "\n\n".join(filter(None, parts))
 
+    def printed_tables(self) -> Sequence[Table]:
+        """Return the tables as they are printed."""
+        return self.tables()
+
     def _body(self, *, all_rows: bool) -> list[str]:
         """Return the tables as plain text, and what stands below them."""
         shown, hidden = list[str](), list[str]()
-        for t in self.tables():
+        for t in self.printed_tables():
             if t.n_printed or all_rows:
                 shown.append(as_text(t, all_rows=all_rows))
             else:
@@ -516,6 +520,10 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
     def printed_warnings(self) -> tuple[str, ...]:
         """The warnings, with titles of measures for their names."""
         return attributed({name: one.printed_warnings for name, one in self.shown.items()})
+
+    def printed_tables(self) -> Sequence[Table]:
+        """Return the tables as they are printed."""
+        return self.tables()
 
     def _body(self, *, all_rows: bool) -> list[str]:
         """Return one table of all results, or the tables of each below its name."""

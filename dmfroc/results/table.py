@@ -137,6 +137,8 @@ class Table:
         What people read instead.
     note : str
         A line beneath it in print.
+    is_part : bool
+        Whether it is a part of a longer table, and stands below its title in print.
     """
 
     key: str
@@ -147,6 +149,7 @@ class Table:
     order: Sequence[int] = ()
     as_printed: Table | None = None
     note: str = ""
+    is_part: bool = False
 
     def __post_init__(self) -> None:
         lengths = {x.key: len(tuple(x.cells)) for x in self.columns}

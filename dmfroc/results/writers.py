@@ -51,7 +51,8 @@ def as_text(table: Table, *, all_rows: bool = False) -> str:
     hidden = {"row": len(table.rows) - n_rows, "column": n - len(columns)}
     if more := [f"{k} more {what}{'s' * (k > 1)}" for what, k in hidden.items() if k]:
         text += f"\nand {' and '.join(more)}: see to_pandas({table.key!r})"
-    return "\n".join([text, *paragraphs([shown.note] if shown.note else [])])
+    heading = [table.title, ""] * table.is_part
+    return "\n".join([*heading, text, *paragraphs([shown.note] if shown.note else [])])
 
 
 def _formatted(table: Table, columns: list[Column], most: float) -> str:

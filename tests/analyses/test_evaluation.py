@@ -513,3 +513,17 @@ def test_scores_of_one_class_are_judged_by_hard_labels_alone():
     assert dmfroc.evaluate(predictions, measures=["accuracy"]).estimates["accuracy"].value == 0.5
     with pytest.raises(ValueError, match=r"one class only .* except for measures of hard labels"):
         dmfroc.evaluate(predictions, measures=["accuracy", "hand_till"])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_many_measures_are_printed_by_the_questions_they_answer_each_value_once():
+    y, scores = normal_scores(0, 200, 2, 1.0)
+    found = evaluate(y, np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True), measures="all")
+    text = found.as_text(warnings=False)
+    questions = ["in order?", "thresholds give?", "probabilities right?", "decisions right?"]
+    places = [text.index(x) for x in questions]
+    assert places == sorted(places)
+    assert text.index("\nAUC ") < places[1] < text.index("\nBrier score") < places[3]
+    assert "AUC-mu" not in text
+    assert found["auc_mu"].value == found["hand_till"].value
+    assert {"auc_mu", "hand_till"} <= set(found.as_json()["estimates"])
