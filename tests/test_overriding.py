@@ -14,7 +14,9 @@ from dmfroc.inference.method import IntervalMethod
 from dmfroc.inference.units import EstimatedWeights
 
 # What a result says besides its tables; by default nothing, or what follows from other members
-WORDS = {"attributes", "design", "foot", "head", "question_text", "verdict_text"}
+WORDS = {
+    *("attributes", "design", "foot", "head", "printed_tables", "question_text", "verdict_text")
+}
 
 
 def classes_of(room):

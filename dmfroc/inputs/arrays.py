@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, partial, partialmethod
 from numbers import Real
 from typing import Any
 
@@ -84,8 +84,7 @@ class OnDevice:
 
         with _in_double_precision():
             x, places = self.values.astype(np.float64), jnp.arange(self.size).reshape(self.shape)
-            waves = jnp.sin(places), jnp.cos(places)
-            return np.stack([(x * wave).sum() for wave in waves]).tobytes()
+            return np.stack([(x * f(places)).sum() for f in (jnp.sin, jnp.cos)]).tobytes()
 
     def __len__(self) -> int:
         return len(self.values)
@@ -101,9 +100,8 @@ class OnDevice:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # as of copies that are not built yet
             raise AttributeError(name)
-        if name in ("argmax", "max", "min", "sum"):  # found where the scores lie
-            return partial(self._reduced, name)
-        return getattr(self.host, name)
+        is_reduced = name in ("argmax", "max", "min", "sum")  # where the scores lie
+        return partial(self._reduced, name) if is_reduced else getattr(self.host, name)
 
     @property
     def has_tie(self) -> Flags:
@@ -115,6 +113,8 @@ class OnDevice:
     def _reduced(self, name: str, *args: Any, **options: Any) -> Array:
         with _in_double_precision():
             return np.asarray(getattr(self.values, name)(*args, **options))
+
+    __matmul__ = partialmethod(_reduced, "__matmul__")
 
 
 def followed_by(scores: Any, rows: Array) -> Any:
