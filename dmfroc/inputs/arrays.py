@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, partial, partialmethod
+from functools import cached_property, partial
 from numbers import Real
 from typing import Any
 
@@ -94,8 +94,7 @@ class OnDevice:
 
     def __getitem__(self, key: Any) -> Any:
         with _in_double_precision():
-            some = self.values[key]
-            return OnDevice(some) if isinstance(key, np.ndarray) else np.array(some)
+            return (OnDevice if isinstance(key, np.ndarray) else np.array)(self.values[key])
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # as of copies that are not built yet
@@ -114,7 +113,8 @@ class OnDevice:
         with _in_double_precision():
             return np.asarray(getattr(self.values, name)(*args, **options))
 
-    __matmul__ = partialmethod(_reduced, "__matmul__")
+    def __matmul__(self, other: Array) -> Array:
+        return self._reduced("__matmul__", other)
 
 
 def followed_by(scores: Any, rows: Array) -> Any:
