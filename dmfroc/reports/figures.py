@@ -214,7 +214,8 @@ def decisions(
             thresholds = np.arange(step, 0.99, step)
             share, benefit, of_all, ranges = drawn_curve(wholes[name], thresholds, label, level)
             treat_all = thresholds, of_all / share
-            text = f"better at {ranges}" if ranges else "nowhere shown to be better"
+            steps = f"better at {ranges}, in steps of {step:g}"
+            text = steps if ranges else "nowhere shown to be better"
             curves.append((position, name, thresholds, benefit / share, text))
         seen = [x[y > _LEAST_BENEFIT] for _, _, x, y, _ in curves]
         if treat_all is None or not any(map(len, seen)):
