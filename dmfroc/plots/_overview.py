@@ -126,8 +126,8 @@ def _draw_key(figure: Figure, predictions: Predictions, n_shown: int) -> None:
         name = text.split(": ")[0].removeprefix("class ")
         keys[f"{class_name(name)} (n = {counts[name]})" if name in counts else text] = handle
     order = sorted(keys, key=lambda text: text in ("chance", "break-even"))
-    # In inches at the usual font size: a letter takes about 0.085, what is beside the text 0.7;
-    # a column is as wide as its longest text
+    # In inches at the usual font size: a letter of the longest text takes about 0.085, what is
+    # beside the text 0.7
     widest = 0.085 * max(map(len, order)) + 0.7
     n_rows = ceil(len(order) / max(int(figure.get_figwidth() / widest), 1))
     title = (
