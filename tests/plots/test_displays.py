@@ -781,7 +781,7 @@ def test_overview_keeps_a_legend_of_long_names_inside_the_figure(long):
     long_names = np.array(
         [name + " among all of the classes that have fur" * (name in long) for name in NAMES]
     )
-    figure = plots.overview(long_names, MANY, figure=Figure(figsize=(9, 9), layout="constrained"))
+    figure = plots.overview(long_names, MANY, figure=Figure(figsize=(7, 9), layout="constrained"))
     figure.canvas.draw()
     legend = figure.legends[0].get_window_extent()
     assert legend.x0 >= 0
