@@ -50,7 +50,7 @@ def scores_of_units(
     """
     scores = predictions.scores
     own = scores[np.arange(len(scores)), predictions.true]
-    with np.errstate(invalid="ignore", over="ignore"):  # of infinite scores
+    with np.errstate(invalid="ignore", over="ignore"):  # of huge scores
         of_all = scores @ np.sqrt(np.arange(1.0, scores.shape[1] + 1)).astype(scores.dtype)
     rows = (np.asarray(x, np.float64) for x in (of_all, scores.max(axis=1), own))
     return np.array([np.bincount(unit_of_row, x, n_units) for x in rows])

@@ -521,10 +521,6 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
         """The warnings, with titles of measures for their names."""
         return attributed({name: one.printed_warnings for name, one in self.shown.items()})
 
-    def printed_tables(self) -> Sequence[Table]:
-        """Return the tables as they are printed."""
-        return self.tables()
-
     def _body(self, *, all_rows: bool) -> list[str]:
         """Return one table of all results, or the tables of each below its name."""
         if len(next(iter(self.values())).tables()) == 1:
