@@ -206,7 +206,7 @@ def draw_changes(ax: Axes, results: dict[tuple[str, str], list[ThresholdSelectio
     )
     ax.set_yticks(places, [f"{title}, {learner}" for title, learner in order])
     ax.set_xlabel("change of accuracy by selecting the threshold")
-    ax.legend(loc="center right")
+    ax.legend(loc="lower right")
 
 
 def draw_curve(ax: Axes) -> None:
