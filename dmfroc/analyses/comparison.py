@@ -284,7 +284,8 @@ def comparison_fields(
         of_values = largest_statistic(covariance, np.eye(n), seed).level_of_each(level)
         value_intervals = {x: at(1 - of_values)[:2] for x, at in joint.intervals_of_values.items()}
         winner = winner_of(joint, two_sided, hypothesis, level, seed)
-    probabilities = _order_probabilities(differences, joint.qualities, names, seed)
+    drawn = joint.draw()
+    probabilities = _order_probabilities(differences, drawn, names, seed)
     if scale == "ratio":
         differences = tuple(
             replace(
@@ -300,7 +301,7 @@ def comparison_fields(
         order_probabilities=probabilities,
         level=level,
         rope=hypothesis.rope,
-        n_draws=len(joint.qualities),
+        n_draws=len(drawn),
         seed=seed,
         greater_is_better=hypothesis.greater_is_better,
         covariance=joint.covariance,

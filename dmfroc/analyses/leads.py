@@ -31,10 +31,15 @@ def drawn_curve(
     where deciding by the score is better.
     """
     leads = [leads_at(sample, float(t), None, label) for t in thresholds]
-    low, _ = simultaneous_ends([x for x, _ in leads], level)
+    error = 1 - level_of_each([x for at, _ in leads for x, _ in at], level)
+
+    def is_above(facts: FactsInMemory) -> bool:
+        return facts.value > 0 and facts.limits.end_at(-1, error) > 0
+
+    above = np.array([all(is_above(x) for x, _ in at) for at, _ in leads], float)
     of_all = np.array([x for _, x in leads])
     more = np.array([min(factor * x.value for x, factor in at) for at, _ in leads])
-    ranges = ranges_text(ranges_above_zero(thresholds, low))
+    ranges = ranges_text(ranges_above_zero(thresholds, above))
     is_class = is_positive(sample.predictions, label)
     share = float(np.average(is_class, weights=sample.predictions.sample_weight))
     return share, np.maximum(of_all, 0) + more, of_all, ranges
@@ -96,12 +101,16 @@ def simultaneous_ends(
 
     It holds for all of them at once, and so for the least, whichever it is.
     """
-    facts = [x for at in scaled for x, _ in at]
-    varies = np.array([x.moments.standard_error > NO_VARIATION for x in facts])
-    if varies.any():
-        covariance = joint_covariance(*common_sums([(x.influences, x.units) for x in facts]))
-        largest = largest_statistic(covariance, np.eye(len(facts))[varies], _SEED)
-        level = largest.level_of_each(level)
+    level = level_of_each([x for at in scaled for x, _ in at], level)
     ends = [[factor * np.array(x.interval_at(1 - level)) for x, factor in at] for at in scaled]
     low, high = np.array([np.min(at, axis=0) for at in ends]).T
     return low, high
+
+
+def level_of_each(facts: Sequence[FactsInMemory], level: float) -> float:
+    """Return the level at which intervals must be taken for all of them to hold at once."""
+    varies = np.array([x.moments.standard_error > NO_VARIATION for x in facts])
+    if not varies.any():
+        return level
+    covariance = joint_covariance(*common_sums([(x.influences, x.units) for x in facts]))
+    return largest_statistic(covariance, np.eye(len(facts))[varies], _SEED).level_of_each(level)

@@ -308,10 +308,6 @@ class LimitsOfT:
         half = stdtrit(self.degrees_of_freedom, error / 2) * self.standard_error
         return Interval(*np.clip([self.value + half, self.value - half], *self.bounds).tolist())
 
-    def end_at(self, side: int, error: float) -> float:
-        """Return the lower (-1) or upper (1) end of the interval with this error probability."""
-        return self.interval_at(error)[side > 0]
-
     def at_size(self, times: float) -> LimitsOfT:
         """Return the limits of a sample so many times as large."""
         error = self.standard_error / times**0.5
@@ -521,9 +517,8 @@ class ItemMean:
     def contrast(self) -> Contrast:
         """What is known of the mean if it is the difference of two models."""
         of, error = self.limits, self.standard_error
-        return contrast_of_intervals(
-            of.value, error, of.interval_at, self._freedom, end_at=of.end_at
-        )
+        known = of if isinstance(of, Limits) else None
+        return contrast_of_intervals(of.value, error, of.interval_at, self._freedom, limits=known)
 
 
 def mean_of(items: ScoredItems, name: str, minus: str | None = None) -> ItemMean:

@@ -119,25 +119,27 @@ def contrast_of_intervals(
     interval_at: IntervalAt,
     freedom: float | None = None,
     least: float = 0.0,
-    end_at: Callable[[int, float], float] | None = None,
+    limits: Limits | None = None,
 ) -> Contrast:
     """Return a difference whose tails are those of its intervals of all levels.
 
     A threshold that no interval reaches has the tail of t, if its degrees of ``freedom`` are given:
     weights of few units end before they reach far values. No interval has an error probability
-    below the ``least`` one. ``end_at`` returns the lower (-1) or upper (1) end alone, where the
-    other takes as long.
+    below the ``least`` one. ``limits`` return the lower (-1) or upper (1) end alone, and about the
+    error probability with which it is somewhere: the search then starts there.
     """
     far = None
     if freedom is not None and error > NO_VARIATION:
         far = contrast_of_t(value, error, freedom).tail
 
-    ends = end_at or (lambda side, error: interval_at(error)[side > 0])
+    ends = limits.end_at if limits else lambda side, error: interval_at(error)[side > 0]
 
     @cache
     def tail(threshold: float) -> float:
-        upper = value <= threshold
-        found = error_reaching(threshold, partial(ends, 2 * upper - 1), least, upper=upper)
+        side = 1 if value <= threshold else -1
+        start = limits.error_reaching(side, threshold) if limits else _FIRST_ERROR
+        end = partial(ends, side)
+        found = error_reaching(value, threshold, end, least, upper=side > 0, start=start)
         if far is not None and found <= 2 * float(ndtr(-_FARTHEST)):
             return far(threshold)
         return found / 2
@@ -188,7 +190,7 @@ def contrast_of_limits(
     value, (error, freedom) = limits.value, moments.spread
     error = error if error > NO_VARIATION else 0.0  # but for rounding
     of_limits, of_value = (
-        contrast_of_intervals(value, error, x.interval_at, freedom, end_at=x.end_at)
+        contrast_of_intervals(value, error, x.interval_at, freedom, limits=x)
         for x in (limits, limits.about_value)
     )
     are_many = freedom >= MANY_FREEDOM and error > 0 and not few_decide
@@ -226,6 +228,7 @@ def contrast_of_t(value: float, error: float, degrees_of_freedom: float) -> Cont
 
 
 _NEAREST, _FARTHEST = 1e-6, 22.0  # normal quantiles of error probabilities
+_FIRST_ERROR = 2 * float(ndtr(-1.0))
 MANY_FREEDOM = 60  # degrees of freedom, from which on tails are those of t
 
 
@@ -350,12 +353,19 @@ class Hypothesis:
 
 
 def error_reaching(
-    threshold: float, end: Callable[[float], float], least: float = 0.0, *, upper: bool
+    value: float,
+    threshold: float,
+    end: Callable[[float], float],
+    least: float = 0.0,
+    *,
+    upper: bool,
+    start: float = _FIRST_ERROR,
 ) -> float:
     """Return the error probability whose interval reaches a threshold with its upper or lower end.
 
     It is 1 if the threshold is inside of all intervals, or on their other side, and never below
-    the ``least`` error probability that has an interval, nor below 1e-108.
+    the ``least`` error probability that has an interval, nor below 1e-108. The search begins at
+    ``start``, and with another at which a straight line from the value is there.
     """
     from scipy.optimize import brentq  # importing it takes a fifth of a first estimate
 
@@ -366,11 +376,15 @@ def error_reaching(
         apart = end(2 * float(ndtr(-quantile))) - threshold
         return -apart if upper else apart
 
-    inner, outer = _NEAREST, 1.0
+    apart, first = abs(value - threshold), -float(ndtri(start / 2))
+    inner, outer = _NEAREST, min(max(first, 2 * _NEAREST), farthest)
+    if abs(distance(outer)) * outer <= _NEAREST * apart:
+        return 2 * float(ndtr(-outer))
     if distance(outer) <= 0 and distance(inner) <= 0:
         return 1.0
     while outer < farthest and distance(outer) > 0:
-        inner, outer = outer, min(2 * outer, farthest)
+        farther = outer * apart / (apart - distance(outer)) if distance(outer) < apart else math.inf
+        inner, outer = outer, min(max(1.1 * farther, 1.1 * outer), 2 * outer, farthest)
     if outer == farthest and not distance(outer) <= 0:
         return 2 * float(ndtr(-farthest))
-    return 2 * float(ndtr(-brentq(distance, inner, outer, xtol=1e-6)))
+    return 2 * float(ndtr(-brentq(distance, inner, outer, xtol=_NEAREST)))

@@ -33,6 +33,8 @@ from dmfroc.inference.tilt import (
     IntPerUnit,
     PerUnit,
     StratumOfUnit,
+    error_of_t,
+    quantile_of,
     quantile_of_t,
     residual_freedom,
     tilt,
@@ -114,11 +116,16 @@ class Limits:
         """Return the lower (-1) or upper (1) end of the interval with this error probability."""
         if not math.isfinite(self.value):
             return math.nan
-        limit, (least, most) = self.limit(side, error), self.bounds
-        bias = self.bias if abs(self.bias) >= NOTABLE_BIAS * math.sqrt(self.square) else 0.0
-        if side > 0:
-            return min(limit - min(bias, 0.0), most)
-        return max(limit - max(bias, 0.0), least)
+        end, (least, most) = self.limit(side, error) - self._bias_at(side), self.bounds
+        return min(end, most) if side > 0 else max(end, least)
+
+    def error_reaching(self, side: int, threshold: float) -> float:
+        """Return the error probability whose lower or upper end is here, if the value is linear."""
+        base = self._bases[side]
+        at, moved = base.slopes, threshold + self._bias_at(side) - base.slopes.value
+        total = moved + at.of_units @ self.masses + at.of_unseen @ base.mass_beside
+        quantile = side * quantile_of(base.atoms, total)
+        return error_of_t(base.freedom, max(quantile, 0.0) / base.widened)
 
     def limit(self, side: int, error: float) -> float:
         """Return the lower (-1) or upper (1) limit, with half of the error probability beyond."""
@@ -172,6 +179,10 @@ class Limits:
             return -side * self.function.value(self.masses + share * moved[0], share * moved[1])
 
         return -float(minimize_scalar(value, bounds=(0, 1), method="bounded").fun)
+
+    def _bias_at(self, side: int) -> float:
+        bias = self.bias if abs(self.bias) >= NOTABLE_BIAS * math.sqrt(self.square) else 0.0
+        return min(bias, 0.0) if side > 0 else max(bias, 0.0)
 
     @property
     def square(self) -> float:

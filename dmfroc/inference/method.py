@@ -48,9 +48,9 @@ class JointEstimates(NamedTuple):
         Of each classifier by itself.
     contrasts : dict of tuple of str to Contrast
         The differences of every two classifiers, in the order of ``estimates``.
-    qualities : numpy.ndarray of shape (draws, m)
-        Draws from the joint distribution of the values; where smaller ones are better, of their
-        negatives.
+    draw : callable
+        Returns draws from the joint distribution of the values, of shape (draws, m); where smaller
+        ones are better, of their negatives.
     covariance : numpy.ndarray of shape (m, m)
         Of the values.
     intervals_of_values : dict of str to callable
@@ -59,7 +59,7 @@ class JointEstimates(NamedTuple):
 
     estimates: dict[str, Estimate]
     contrasts: Contrasts
-    qualities: Float[np.ndarray, "draws m"]
+    draw: Callable[[], Float[np.ndarray, "draws m"]]
     covariance: Covariance
     intervals_of_values: Mapping[str, IntervalAt]
 
@@ -175,23 +175,28 @@ def joint_normal_estimates(
     There two values are in order as often as the tail of their difference says. Tails of values
     that hardly differ say little of their spread: it is at most that of the interval.
     """
-    values = np.array([estimate.value for estimate in estimates.values()])
-    squares = np.zeros_like(covariance)  # variances of the differences
-    places = {name: place for place, name in enumerate(estimates)}
-    for (first, second), contrast in contrasts.items():
-        pair, error = [places[first], places[second]], contrast.standard_error
-        spread = abs(contrast.value) / max(-float(ndtri(contrast.tail(0.0))), _NO_ORDER)
-        if spread > 1.5 * error:
-            low, high = contrast.interval_at(0.05)[:2]
-            spread = min(spread, (high - low) / _WIDTH_OF_95)
-        squares[pair, pair[::-1]] = max(spread, error / 2) ** 2 if spread > 0 else error**2
-    # Values with these variances of their differences, about their mean (classical scaling)
-    centred = -(squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()) / 2
-    generator, m = np.random.default_rng(seed), len(values)
-    n_draws = min(N_DRAWS, _NUMBERS_IN_JOINT_DRAWS // m)
-    drawn = values + generator.standard_normal((n_draws, m)) @ square_root(centred)
-    qualities = drawn if hypothesis.greater_is_better else -drawn
-    return JointEstimates(estimates, contrasts, qualities, covariance, intervals)
+
+    def draw() -> Float[np.ndarray, "draws m"]:
+        values = np.array([estimate.value for estimate in estimates.values()])
+        squares = np.zeros_like(covariance)  # variances of the differences
+        places = {name: place for place, name in enumerate(estimates)}
+        for (first, second), contrast in contrasts.items():
+            pair, error = [places[first], places[second]], contrast.standard_error
+            spread = abs(contrast.value) / max(-float(ndtri(contrast.tail(0.0))), _NO_ORDER)
+            if spread > 1.5 * error:
+                low, high = contrast.interval_at(0.05)[:2]
+                spread = min(spread, (high - low) / _WIDTH_OF_95)
+            squares[pair, pair[::-1]] = max(spread, error / 2) ** 2 if spread > 0 else error**2
+        # Values with these variances of their differences, about their mean (classical scaling)
+        centred = (
+            -(squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()) / 2
+        )
+        generator, m = np.random.default_rng(seed), len(values)
+        n_draws = min(N_DRAWS, _NUMBERS_IN_JOINT_DRAWS // m)
+        drawn = values + generator.standard_normal((n_draws, m)) @ square_root(centred)
+        return drawn if hypothesis.greater_is_better else -drawn
+
+    return JointEstimates(estimates, contrasts, draw, covariance, intervals)
 
 
 def joint_estimates(
@@ -209,7 +214,7 @@ def joint_estimates(
     return JointEstimates(
         estimates,
         found,
-        draws if hypothesis.greater_is_better else -draws,
+        lambda: draws if hypothesis.greater_is_better else -draws,
         np.diag([x**2 for x in errors.values()]),
         intervals,
     )
@@ -285,7 +290,7 @@ def compare_draws(
     return JointEstimates(
         estimates,
         contrasts,
-        joint if measure.greater_is_better else -joint,
+        lambda: joint if measure.greater_is_better else -joint,
         np.cov(joint, rowvar=False),
         {name: partial(interval_at, (name, None)) for name in estimates},
     )

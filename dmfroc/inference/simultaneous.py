@@ -114,9 +114,9 @@ def largest_statistic(
     return LargestStatistic(np.sort(np.concatenate(parts)), n_statistics, two_sided)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def _normal(seed: int, n_draws: int, n: int) -> Float[np.ndarray, "draws n"]:
-    """Return standard normal draws, which the curves of several classes share."""
+    """Return standard normal draws, which the curves of several classes share, in two charts."""
     return np.random.default_rng(seed).standard_normal((n_draws, n), np.float32)
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from dmfroc._kit.arrays import divide
 
@@ -68,6 +68,10 @@ class Atoms(NamedTuple):
         """Return both."""
         return Atoms(*(np.append(a, b) for a, b in zip(self, other, strict=True)))
 
+    def times(self, factor: float) -> Atoms:
+        """Return multiples of the influences."""
+        return self._replace(influences=self.influences * factor)
+
     def centred(self) -> PerUnit:
         """Return influences about the mean of their stratum."""
         x, masses, stratum = self
@@ -119,29 +123,54 @@ def tilt(atoms: Atoms, quantile: float) -> Tilt:
     >>> round(float(weights @ is_right) / 10, 3), round(float(betaincinv(9, 1, 0.025)), 3)
     (0.662, 0.664)
     """
-    x, masses, stratum = atoms
-    totals = np.bincount(stratum, masses)
-    means = divide(np.bincount(stratum, masses * x), totals, np)
-    centred = x - means[stratum]
-    variance = float(masses @ centred**2)
-    if variance <= _NOTHING or quantile == 0:
+    centred, means, totals, scale = _standardized(atoms)
+    if scale <= 0 or quantile == 0:
         return Tilt(0.0, np.ones(len(totals)))
-    factor = np.sign(quantile) / np.sqrt(variance)
+    factor = np.sign(quantile) / scale
     with np.errstate(all="ignore"):  # far out
-        s, levels = _saddlepoint(Atoms(centred * factor, masses, stratum), totals, abs(quantile))
+        s, levels, _ = _saddlepoint(centred.times(factor), totals, abs(quantile))
     return Tilt(s * factor, levels + s * factor * means)
 
 
-def _saddlepoint(atoms: Atoms, totals: PerStratum, quantile: float) -> tuple[float, Any]:
-    """Return s > 0, at which the normal quantile is this one, and the level of each stratum.
+def quantile_of(atoms: Atoms, total: float) -> float:
+    """Return the quantile at which the least favourable weights have this sum of influences."""
+    centred, means, totals, scale = _standardized(atoms)
+    moved = total - means @ totals
+    sign, largest = np.sign(moved), np.zeros(len(totals))
+    if moved == 0:
+        return 0.0
+    np.maximum.at(largest, atoms.stratum, sign * centred.influences)
+    if abs(moved) >= largest @ totals:  # of the weights that are all on the largest influence
+        return float(sign) * np.inf
+    with np.errstate(all="ignore"):  # far out
+        found = _saddlepoint(centred.times(sign / scale), totals, abs(moved) / scale, of_sum=True)
+    return float(sign * found[2])
 
-    The influences are about the mean of their stratum, with a variance of 1 under the weights.
-    A single stratum has numbers instead of arrays, which take several times as long.
+
+def _standardized(atoms: Atoms) -> tuple[Atoms, PerStratum, PerStratum, float]:
+    """Return influences about the means of their strata, these, sums of masses, and the scale."""
+    x, masses, stratum = atoms
+    totals = np.bincount(stratum, masses)
+    means = divide(np.bincount(stratum, masses * x), totals, np)
+    centred = atoms._replace(influences=x - means[stratum])
+    variance = float(masses @ centred.influences**2)
+    return centred, means, totals, np.sqrt(variance) if variance > _NOTHING else 0.0
+
+
+def _saddlepoint(
+    atoms: Atoms, totals: PerStratum, target: float, *, of_sum: bool = False
+) -> tuple[float, Any, float]:
+    """Return s > 0, at which the normal quantile is the target, the level of each stratum, and it.
+
+    Or s at which the sum of influences is the target, of as large a scale: by Newton's method. The
+    influences are about the mean of their stratum, with a variance of 1 under the weights. A single
+    stratum has numbers instead of arrays, which take several times as long.
     """
     x, masses, stratum = atoms
-    n, s, low, high = len(totals), quantile, 0.0, np.inf
+    n, s, low, high = len(totals), target, 0.0, np.inf
     totals = totals[0] if n == 1 else totals
     levels, slopes, before, last, x_squared = np.float64(1), 0.0, 0.0, -np.inf, x**2
+    quantile = target
     for _ in range(_STEPS):
         levels = _levels(atoms, totals, s, levels + slopes * (s - before), n)
         margins = (levels if n == 1 else levels[stratum]) - s * x
@@ -152,18 +181,19 @@ def _saddlepoint(atoms: Atoms, totals: PerStratum, quantile: float) -> tuple[flo
         variance = max(float(squares @ x_squared - between), 0.0)
         r = np.sqrt(2 * max(float(masses @ np.log(margins)), 0.0))
         u = s * np.sqrt((b / totals if n == 1 else np.prod(b / totals)) * variance)
-        excess = (r + np.log(u / r) / r if r > 1e-4 and u > 0 else u) - quantile
+        quantile = r + np.log(u / r) / r if r > 1e-4 and u > 0 else u
+        excess = (float(masses @ (x / margins)) if of_sum else quantile) - target
         if abs(excess) < _CLOSE or low >= high * (1 - _CONVERGED):
             break
         low, high = (s, high) if excess < 0 else (low, s)
         # The secant, at first the tangent
-        steep = (excess - last) / (s - before) if before else s * variance / r
-        before, last, s = s, excess, s - excess / steep
+        slope = s * variance / r if before == 0 else (excess - last) / (s - before)
+        before, last, s = s, excess, s - excess / (variance if of_sum else slope)
         if not low < s < high:
             s = (low + high) / 2 if np.isfinite(high) else 4 * low
         if not s <= _FAR:
-            return before, levels
-    return s, levels
+            return before, levels, quantile
+    return s, levels, quantile
 
 
 def _levels(atoms: Atoms, totals: Any, s: float, start: Any, n: int) -> Any:
@@ -216,3 +246,10 @@ def quantile_of_t(freedom: float, error: float) -> float:
     if not np.isfinite(freedom):
         return float(-ndtri(error / 2))
     return float(-stdtrit(freedom, error / 2) * np.sqrt(1 + 2 / freedom))
+
+
+def error_of_t(freedom: float, quantile: float) -> float:
+    """Return the error probability with this quantile, see `quantile_of_t`."""
+    if not np.isfinite(freedom):
+        return 2 * float(ndtr(-quantile))
+    return 2 * float(stdtr(freedom, -quantile / np.sqrt(1 + 2 / freedom)))

@@ -127,10 +127,10 @@ def numbers_of(sample: Sample, curve_options: CurveOptions, level: float) -> Num
 
 
 def _band_thresholds(predictions: Predictions, options: CurveOptions) -> int:
-    if predictions.scores.size <= _MANY_SCORES:
-        return options.n_thresholds
-    few = _FEWER_THRESHOLDS if predictions.n_classes <= _MANY_CLASSES else _FEWEST_THRESHOLDS
-    return min(few, options.n_thresholds)
+    if predictions.n_classes > _MANY_CLASSES:
+        return min(_FEWEST_THRESHOLDS, options.n_thresholds)
+    few = predictions.scores.size <= _MANY_SCORES
+    return options.n_thresholds if few else min(_FEWER_THRESHOLDS, options.n_thresholds)
 
 
 def _by_fold(predictions: Predictions) -> list[Predictions]:

@@ -141,6 +141,27 @@ def test_one_place_makes_differences_and_no_analysis_makes_joint_estimates():
     }
 
 
+@pytest.mark.parametrize(("square", "most"), [(0.0, 2), (2.0, 9)])
+def test_a_tail_is_found_with_few_limits(square, most):
+    """With one where the value is linear. Another's limits are found as well by a wide search."""
+    influences = np.random.default_rng(3).exponential(size=50)
+    influences = (influences - influences.mean()) / 500
+    asked = []
+
+    class Counted(Limits):
+        def end_at(self, side, error):
+            asked.append(error)
+            end = super().end_at(side, error)
+            return end + square * (end - self.value) ** 2
+
+    limits = Counted(0.03, influences, np.zeros(50, int), (-1.0, 1.0), np.ones(50))
+    found = contrast_of_intervals(0.03, 0.01, limits.interval_at, limits=limits).tail(0.0)
+    assert len(asked) < most
+    assert limits.end_at(-1, 2 * found) == pytest.approx(0, abs=1e-7)
+    wide = contrast_of_intervals(0.03, 0.01, limits.interval_at).tail(0.0)
+    assert found == pytest.approx(wide, rel=1e-5)
+
+
 def test_what_no_limit_reaches_has_the_tail_of_t():
     """Weights of 30 units change a value of .5 by .3 at most."""
     influences = np.repeat([-0.01, 0.01], 15)

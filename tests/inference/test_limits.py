@@ -149,6 +149,19 @@ def test_an_interval_reaches_by_what_a_bias_allows_to_its_side_within_the_range(
         assert found == pytest.approx(np.clip(expected, *limits.bounds))
 
 
+@pytest.mark.parametrize("bias", [0.0, 0.04, -0.04])
+@pytest.mark.parametrize("side", [-1, 1])
+def test_a_linear_limit_is_found_at_its_error(side, bias):
+    generator = np.random.default_rng(7)
+    influences = generator.exponential(size=40)
+    influences = (influences - influences.mean()) / 400
+    stratum = np.zeros(40, int)
+    limits = module.Limits(0.3, influences, stratum, (-1.0, 1.0), np.ones(40), bias=bias)
+    for error in (1e-6, 0.05, 0.7):
+        end = limits.end_at(side, error)
+        assert limits.error_reaching(side, end) == pytest.approx(error, rel=1e-4)
+
+
 def test_a_contrast_of_three_values_is_wider_than_that_of_two():
     """Of independent samples: squared half-widths add up, about."""
     samples = [Predictions.from_arrays(*normal_scores(seed, 200, 3)) for seed in range(3)]

@@ -8,7 +8,14 @@ from scipy import optimize, stats
 
 from dmfroc import estimate
 from dmfroc.inference import tilt as module
-from dmfroc.inference.tilt import Atoms, quantile_of_t, residual_freedom, tilt
+from dmfroc.inference.tilt import (
+    Atoms,
+    error_of_t,
+    quantile_of,
+    quantile_of_t,
+    residual_freedom,
+    tilt,
+)
 
 QUANTILE = stats.norm.ppf(0.975)
 PROPORTIONS = [(9, 10), (29, 30), (20, 30), (50, 100), (1, 100), (995, 1000)]
@@ -218,7 +225,30 @@ def test_the_quantile_is_that_of_dirichlet_weights(n, quantile):
     assert (sums <= limit).mean() == pytest.approx(p, abs=chance + 0.15 / n)
 
 
+@pytest.mark.parametrize("quantile", [-4.0, -1.96, -0.01, 0.5, 3.0])
+@pytest.mark.parametrize("atoms", [one_stratum(np.arange(30.0) ** 2), three_strata(5)])
+def test_a_sum_of_influences_has_the_quantile_whose_weights_have_that_sum(atoms, quantile):
+    total = tilt(atoms, quantile).weights(atoms) @ atoms.influences
+    assert quantile_of(atoms, total) == pytest.approx(quantile, abs=1e-5)
+
+
+def test_sums_of_influences_that_do_not_vary_or_move_have_quantiles():
+    equal = one_stratum(np.ones(5))
+    assert [quantile_of(equal, x) for x in (4.0, 5.0, 6.0)] == [-np.inf, 0.0, np.inf]
+    atoms = three_strata(6)
+    assert quantile_of(atoms, atoms.masses @ atoms.influences) == pytest.approx(0, abs=1e-6)
+    beyond = one_stratum(np.arange(10) < 5)
+    assert [quantile_of(beyond, x) for x in (0.0, 10.0, 11.0)] == [-np.inf, np.inf, np.inf]
+    assert 6 < quantile_of(beyond, 9.9999) < np.inf
+
+
 # Degrees of freedom
+
+
+@pytest.mark.parametrize("freedom", [1.5, 12.0, np.inf])
+@pytest.mark.parametrize("error", [1e-12, 0.05, 0.9, 1.0])
+def test_quantiles_of_t_have_the_errors_of_t(freedom, error):
+    assert error_of_t(freedom, quantile_of_t(freedom, error)) == pytest.approx(error, rel=1e-9)
 
 
 def test_normal_influences_have_as_many_degrees_of_freedom_as_units_and_proportions_all():
