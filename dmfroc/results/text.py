@@ -18,7 +18,7 @@ LINE = 80.0  # columns of a terminal
 _NARROW, _LONGEST = 10, 20  # text in several lines, and words in one
 _BREAKS = re.compile(r"\s|(?<=\w{3}-)(?=\w{3})")
 _BREAKS_OF_NAMES = re.compile(r"\s+|(?<=\w{3}[-_])(?=\w{3})")
-_SMALLEST_P_VALUE = 1e-300  # smaller ones are lost in floating point
+_SMALLEST_P_VALUE = 1e-15  # no assumption of a test holds so far out in the tails
 
 
 class _NameWrapper(textwrap.TextWrapper):
@@ -155,10 +155,10 @@ def format_probability(probability: float) -> str:
 
 
 def format_p_value(p_value: float) -> str:
-    """Return a p-value with two digits, neither rounded to 1 nor with an exponent beyond -300.
+    """Return a p-value with two digits, neither rounded to 1 nor below what a test can show.
 
     >>> format_p_value(0.0), format_p_value(0.0301), format_p_value(0.998), format_p_value(1.0)
-    ('<1e-300', '0.030', '>0.99', '1')
+    ('<1e-15', '0.030', '>0.99', '1')
     """
     if math.isnan(p_value):
         return "undefined"
@@ -169,10 +169,10 @@ def format_p_value(p_value: float) -> str:
 
 
 def equals_p_value(p_value: float) -> str:
-    """Return a p-value for a sentence: ``p = 0.012`` or ``p < 1e-300``.
+    """Return a p-value for a sentence: ``p = 0.012`` or ``p < 1e-15``.
 
     >>> equals_p_value(0.01234), equals_p_value(0.0)
-    ('p = 0.012', 'p < 1e-300')
+    ('p = 0.012', 'p < 1e-15')
     """
     text = format_p_value(p_value)
     return f"p {text[0]} {text[1:]}" if text[0] in "<>" else f"p = {text}"
