@@ -73,12 +73,13 @@ def in_percent(share: float) -> str:
 def legend_text(value: Any) -> str:
     r"""Return a text that matplotlib draws as it is written.
 
-    A dollar sign begins a formula, and an underscore at the beginning hides the entry.
+    A dollar sign begins a formula, and an underscore at the beginning hides the entry. A class that
+    is itself called "class 1" is not called one twice.
 
-    >>> print(legend_text("_price in $"))
-    ​_price in \$
+    >>> print(legend_text("_price in $"), legend_text("class class 1"))
+    ​_price in \$ class 1
     """
-    text = printable(value).replace("$", r"\$")
+    text = printable(value).replace("$", r"\$").replace("class class ", "class ")
     return f"\u200b{text}" if text.startswith("_") else text
 
 

@@ -152,7 +152,7 @@ class DecisionDisplay(ClassifierDisplay):
         prefix = f"{self.name}: " if self.name else ""
         own = {x: f"{prefix}{x}" for x in self.curves}
         if is_single:
-            own = {x: self.name or ("classifier" if x is None else f"class {x}") for x in own}
+            own = {x: self.name or ("decisions" if x is None else f"class {x}") for x in own}
         texts = legend_entries({x: legend_text(text) for x, text in own.items()}, styles)
         for label, curve in self.curves.items():
             bands = curve.difference if difference else curve.benefit

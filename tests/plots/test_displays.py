@@ -429,7 +429,8 @@ def test_of_ten_classes_the_calibration_chart_names_the_five_of_the_largest_erro
     display = plots.CalibrationDisplay.from_predictions(classes, scores, ax=ax)
     worst = sorted(display.curves, key=lambda c: -display.curves[c].expected_error)[:5]
     assert legend_texts(ax)[:5] == [f"class {label}" for label in sorted(worst)]
-    assert {*legend_texts(ax)[5:]} == {"5 other classes", "lines: LOESS", "perfect calibration"}
+    others = "5 other classes, better calibrated"
+    assert {*legend_texts(ax)[5:]} == {others, "lines: LOESS", "perfect calibration"}
     for lines in (display.lines_, display.smooth_):
         grey = [label for label, x in lines.items() if to_hex(x.get_color()) == "#bfbfbf"]
         assert grey == [label for label in range(10) if label not in worst]
@@ -981,3 +982,10 @@ def test_a_calibration_chart_of_many_classifiers_has_intervals_of_two():
     assert len(looks) == 4
     labels = [x.smooth_[1].get_label() for x in shown]
     assert labels == ["LOESS", "m1", "m2", "m3"]  # whose lines the legend shows
+
+
+def test_a_class_that_is_called_class_1_is_not_called_one_twice(ax):
+    labels = np.array(["class 0", "class 1"])[TRUE]
+    for display in (plots.ROCDisplay, applications.DecisionDisplay):
+        found = display.from_predictions(labels, PROBABILITY, ax=Figure().subplots())
+        assert legend_texts(found.ax_)[0].split(":")[0] == "class 1"
