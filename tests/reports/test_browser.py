@@ -446,6 +446,23 @@ def test_no_table_is_clipped_beside_an_empty_margin(browser, report, request):
     assert clipped == []
 
 
+def test_differences_are_read_on_a_phone_without_scrolling(browser, small):
+    browser.get(small)
+    resize(browser, 390)
+    table = browser.find_element("css selector", "table.pairs")
+    needed, given = browser.execute_script(
+        "return [arguments[0].parentElement.scrollWidth, arguments[0].parentElement.clientWidth]",
+        table,
+    )
+    assert needed <= given
+    rows = table.find_elements("css selector", "tbody tr")
+    assert len(rows) == 3
+    for row in rows:
+        numbers = row.find_elements("css selector", ".number")
+        assert len({x.rect["y"] for x in numbers}) == 1
+        assert all(x.rect["height"] < 35 for x in numbers)  # one line each
+
+
 def test_ten_classes_fit_on_a_phone(browser, long_names):
     browser.get(long_names)
     resize(browser, 390)
