@@ -147,9 +147,10 @@ def one_vs_rest(named: ByClassifier, shown: Sequence[Hashable]) -> list[Small]:
     n_curves = max(len(named) * len(shown), 1)
     most = max(min(MOST_POINTS, _POINTS_IN_ALL // n_curves), 20)
     charts = []
+    curves_of_all = [x.classes[label].curve for label in shown for x in named.values()]
+    zoom = zoom_of([(curve.x, curve.y) for curve in curves_of_all])
     for label in shown:
         curves = {name: numbers.classes[label].curve for name, numbers in named.items()}
-        zoom = zoom_of([(curve.x, curve.y) for curve in curves.values()])
         lines = []
         for position, (name, curve) in enumerate(curves.items()):
             points = thinned(curve.x, curve.y, most, zoom)
@@ -165,6 +166,10 @@ def one_vs_rest(named: ByClassifier, shown: Sequence[Hashable]) -> list[Small]:
 def calibration(named: ByClassifier, shown: Sequence[Hashable], level: float) -> list[Small]:
     """Return the calibration curve of each class; none where scores are no probabilities."""
     charts = []
+    all_of = [x.classes[label].calibration for label in shown for x in named.values()]
+    points = [p for x in all_of if x is not None for p in (x.mean_predicted, x.fraction_positive)]
+    zoom = side_of(np.concatenate([[0.0], *points]))
+    size = SMALL_SIZE / zoom
     for label in shown:
         lines: list[ChartLine] = []
         curves = [
@@ -174,9 +179,6 @@ def calibration(named: ByClassifier, shown: Sequence[Hashable], level: float) ->
         ]
         if not curves:
             continue
-        points = [(x.mean_predicted, x.fraction_positive) for *_, x in curves]
-        zoom = side_of(np.concatenate(points, axis=None))
-        size = SMALL_SIZE / zoom
         for position, name, curve in curves:
             low, high = curve.intervals(level)
             bars = " ".join(
@@ -204,7 +206,7 @@ def decisions(
     There is none where scores are no probabilities, nor where no decision gains anything.
     """
     wholes = {name: sample_of(replace(p, folds=None), u.groups) for name, (p, u) in samples.items()}
-    charts = []
+    found, seen = [], [np.zeros((2, 1))]
     for label in shown:
         curves, treat_all = [], None
         for position, (name, (predictions, _)) in enumerate(samples.items()):
@@ -217,16 +219,18 @@ def decisions(
             steps = f"better at {ranges}, in steps of {step:g}"
             text = steps if ranges else "nowhere shown to be better"
             curves.append((position, name, thresholds, benefit / share, text))
-        seen = [x[y > _LEAST_BENEFIT] for _, _, x, y, _ in curves]
-        if treat_all is None or not any(map(len, seen)):
-            continue
-        high = side_of(np.concatenate(seen)), side_of(np.concatenate([y for *_, y, _ in curves]))
+        own = [np.array([x, y])[:, y > _LEAST_BENEFIT] for _, _, x, y, _ in curves]
+        if treat_all is not None and any(x.size for x in own):
+            found.append((label, curves, treat_all))
+            seen += own
+    high = side_of(np.concatenate(seen, axis=1)[0]), side_of(np.concatenate(seen, axis=1)[1])
+    charts = []
+    for label, curves, (x, of_all) in found:
+        reference = path(x / high[0], of_all / high[1], SMALL_SIZE)
         lines = [
             ChartLine(position, name, path(x / high[0], y / high[1], SMALL_SIZE), "", text)
             for position, name, x, y, text in curves
         ]
-        x, y = treat_all
-        reference = path(x / high[0], y / high[1], SMALL_SIZE)
         charts.append(Small(label, lines, reference, high=high))
     return charts
 

@@ -33,7 +33,7 @@ def zoom_of(curves: list[tuple[Float[np.ndarray, " _"], Float[np.ndarray, " _"]]
 
 def side_of(values: Float[np.ndarray, " _"], margin: float = 1.1) -> float:
     """Return the side of the square in the lower left corner that holds all values."""
-    return min(side for side in _ZOOMS if side == 1 or side >= margin * values.max())
+    return min(side for side in _ZOOMS if side == 1 or side >= margin * values.max(initial=0.0))
 
 
 def thinned(
