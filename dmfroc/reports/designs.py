@@ -65,7 +65,9 @@ def result_page(result: Result, title: str | None = None) -> str:
         if isinstance(first, Comparison) and first.differences:
             question = which_is_better(list(first.estimates), "classifiers")
             n_classes = max((x.n_classes for x in first.predictions.values()), default=0)
-            meant = {"meanings": meanings(map(str, result), n_classes)}
+            meant = {
+                "meanings": meanings({str(x): one.title for x, one in result.items()}, n_classes)
+            }
             known = {x: y for x, y in known.items() if x not in ("n_draws", "seed")}
     provenance = [
         (x, f"{known[key]:,}") for key, x in _COUNTS.items() if isinstance(known.get(key), int)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from inspect import getdoc
 from typing import Any
 
 import numpy as np
 
 from dmfroc._kit.remarks import collected_remarks
 from dmfroc._kit.text import class_name, in_percent
-from dmfroc.analyses.catalogue import MEASURES
+from dmfroc.analyses.catalogue import FACTORIES, MEASURES
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.evidence import estimates_of
@@ -27,6 +29,7 @@ from dmfroc.reports.tables import page_table
 from dmfroc.reports.thresholds import (
     MOST_CLASSES,
     at_thresholds,
+    place_of,
     thresholds_table,
 )
 from dmfroc.reports.verdict import (
@@ -43,24 +46,24 @@ from dmfroc.reports.verdict import (
     watch_out,
     which_is_better,
 )
-from dmfroc.results.estimate import Estimate
+from dmfroc.results.estimate import Estimate, title_for
 from dmfroc.results.result import attributed, renders
 from dmfroc.results.table import Column, Table
 
 _SHOWN = ("dmf_auc", "hand_till", "informedness")  # what a report shows besides what was asked for
 _MEANINGS = {
-    "dmf_auc": "DMF-AUC: the area under the one curve that all pairs of classes share; 1/2 is "
+    "dmf_auc": "the area under the one curve that all pairs of classes share; 1/2 is "
     "guessing, 1 is perfect. Pairs count by what they show of its shape, so that easy pairs count "
     "more.",
-    "hand_till": "Hand-Till M: how often, of two observations of different classes, the scores put "
+    "hand_till": "how often, of two observations of different classes, the scores put "
     "the right one first, averaged over all pairs, which count alike; 1/2 is guessing, 1 is "
     "perfect.",
-    "auc": "AUC: how often, of two observations of different classes, the score puts the right one "
+    "auc": "how often, of two observations of different classes, the score puts the right one "
     "first; 1/2 is guessing, 1 is perfect.",
-    "informedness": "Informedness: how much better than guessing the decisions "
-    "are; 0 is guessing, 1 is perfect.",
+    "informedness": "how much better than guessing the decisions are; 0 is guessing, 1 is perfect.",
 }
 _LONGEST_HEADING = 80
+_UNNAMED = "classifier"
 _LIMITS = " (limits of the sample and one more, unseen observation)"
 _DIGITS = 6
 _MOST_ROWS = 200  # of the table of classes; else it has the first few classifiers
@@ -68,11 +71,35 @@ _MANY_CLASSES = 30  # of whose pairwise areas three digits must do
 _MOST_NUMBERS = 45_000  # of all matrices together; of more, the file would grow too large
 
 
-def meanings(measures: Iterable[str], n_classes: int) -> list[str]:
-    """Return what measures mean, each once: of two classes the areas are one."""
+def meanings(titles: Mapping[str, str], n_classes: int) -> list[str]:
+    """Return what the measures of these titles mean, each once: of two classes the areas are one.
+
+    Others than those of most reports mean what their docstrings say.
+    """
     areas_of_two = {"dmf_auc": "auc", "hand_till": "auc"} if n_classes == 2 else {}
-    meant = dict.fromkeys(areas_of_two.get(name, name) for name in measures)
-    return [_MEANINGS[name] for name in meant if name in _MEANINGS]
+    meant: dict[str, dict[str, None]] = {}
+    for name, title in titles.items():
+        text = _MEANINGS.get(areas_of_two.get(name, name), "")
+        if not text:
+            text = _meaning(name.split("(")[0])
+            default = MEASURES[name].options.items() if name in MEASURES else ()
+            own = [f"{k}={x:g}" for k, x in default if type(x) is float and f"{x:g}" not in title]
+            title += f" ({', '.join(own)})" * bool(own)
+        meant.setdefault(text, {})[title] = None
+    return [f"{'; '.join(of)}: {text}" for text, of in meant.items() if text]
+
+
+def _meaning(name: str) -> str:
+    """Return what a measure means by the first line of its docstring; of a user's own nothing."""
+    if name not in MEASURES:
+        return ""
+    measure, maker = MEASURES[name], max(filter(name.startswith, FACTORIES), key=len)
+    line = (getdoc(FACTORIES[maker]) or "").split("\n\n")[0].replace("\n", " ").replace("``", "")
+    sentence, _, noun = line.partition("Return ")
+    notes = [(noun or sentence[0].lower() + sentence[1:]).rstrip(".")]
+    notes += [f"{measure.chance:g} is guessing"] * (measure.chance in (0, 0.5, 1))
+    notes += ["less is better"] * (not measure.greater_is_better)
+    return "; ".join(notes + [f"{measure.target:g} is best"] * math.isfinite(measure.target)) + "."
 
 
 def measures_of_report(first: str, predictions: Predictions) -> list[str]:
@@ -85,22 +112,23 @@ def measures_of_report(first: str, predictions: Predictions) -> list[str]:
 
 
 @renders("Evaluation.page")
-def evaluation_page(
-    evaluation: Evaluation, name: str = "classifier", title: str | None = None
-) -> str:
+def evaluation_page(evaluation: Evaluation, name: str = _UNNAMED, title: str | None = None) -> str:
     """Return the report of one classifier."""
-    area = None if evaluation.area is None else evaluation.estimates[evaluation.area]
+    predictions, titles = evaluation.predictions, {e.title: e for e in evaluation.shown}
+    area = evaluation.estimates.get(evaluation.area or "", titles.get("AUC"))
+    if area is None and predictions.has_scores and (other := evaluation.area_estimate):
+        area = replace(other, title=title_for(other.title, predictions))
     return _page(
         evaluation,
         title,
-        f"How well are {_named(evaluation.predictions.labels)} told apart?",
+        f"How well are {_named(predictions.labels)} told apart?",
         verdict=evaluation_verdict(evaluation),
         parts=[page_table(table) for table in evaluation.printed_tables()],
         samples={name: evaluation.sample},
         given=evaluation.as_json(),
         curve_options=evaluation.curve_options,
         areas={name: area},
-        measures=[e.measure for e in evaluation.shown],
+        measures={e.measure: e.title for e in evaluation.shown},
     )
 
 
@@ -125,6 +153,7 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
     shared = [x for x in beside[names[0]] if all(x in others for others in beside.values())]
     beside = {name: {x: others[x] for x in shared} for name, others in beside.items()}
     areas = {name: others.get("dmf_auc") for name, others in beside.items()}
+    has_area = comparison.curve_options is not None or comparison.title == "AUC"
     return _page(
         comparison,
         title,
@@ -134,8 +163,9 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
         parts=_parts(comparison, {name: list(x.values()) for name, x in beside.items()}),
         samples=samples,
         curve_options=comparison.curve_options or CurveOptions(),
-        areas=areas if comparison.curve_options is None else comparison.estimates,
-        measures=list(dict.fromkeys([comparison.measure, *beside[names[0]]])),
+        areas=comparison.estimates if has_area else areas,
+        measures={comparison.measure: comparison.title}
+        | {x: e.title for x, e in beside[names[0]].items()},
         seed=comparison.seed if len(names) > 2 else None,  # of two nothing is drawn
         beside=attributed(
             {x: [w for e in own.values() for w in e.warnings] for x, own in beside.items()}
@@ -160,7 +190,7 @@ def _page(
     given: Mapping[str, Any],
     curve_options: CurveOptions,
     areas: Mapping[str, Estimate | None],
-    measures: Sequence[str],
+    measures: Mapping[str, str],
     seed: int | None = None,
     beside: Sequence[str] = (),
 ) -> str:
@@ -191,6 +221,10 @@ def _page(
     classes = hardest_first[:MOST_CLASSES] if is_tried else []
     tried = [at_thresholds(of.classes[x], level) for of in numbers.values() for x in classes]
     drawn["thresholds"] = [x.as_json() for x in tried]
+    asked: list[Mapping[str, Any]] = []
+    if isinstance(result, Evaluation) and not result.notes:  # nobody asks for each of all measures
+        asked = [x.options for x in result.measures]
+    hard_labels = str(predictions.design.get("hard_labels", ""))
     return page(
         result,
         title,
@@ -227,9 +261,11 @@ def _page(
             "names": list(samples),
             "has_matrices": has_matrices,
             "tried": tried,
+            "tried_first": place_of(tried[0], asked, hard_labels) if tried else 0,
             "is_long": len(parts) > 1,
             "tried_table": tried and page_table(thresholds_table(tried, level)),
             "meanings": meanings(measures, len(labels)),
+            "is_named": list(samples) != [_UNNAMED],
         },
         beside,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,6 +89,20 @@ def at_thresholds(of_class: OfClass, level: float) -> AtThresholds:
     return AtThresholds(
         of_class.label, share, of_class.direction, sign * rising, found, false_alarms, benefit
     )
+
+
+def place_of(at: AtThresholds, asked: Sequence[Mapping[str, Any]], hard_labels: str = "") -> int:
+    """Return the place of the threshold that was asked for, or of the one in the middle.
+
+    ``asked`` are the options of measures; ``hard_labels`` is how the design describes a threshold.
+    """
+    by = {"specificity": 1 - at.false_alarms[0], "threshold": at.threshold}
+    by |= dict.fromkeys(("sensitivity", "tpr", "recall"), at.found[0])
+    wanted = [(by[name], x) for options in asked for name, x in options.items() if name in by]
+    if hard_labels.startswith("score "):
+        wanted.insert(0, (at.threshold, float(hard_labels.split()[-1])))
+    values, value = next(iter(wanted), (at.threshold, at.threshold[len(at.threshold) // 2]))
+    return int(np.argmin(np.abs(values - value)))
 
 
 def thresholds_table(classes: Sequence[AtThresholds], level: float) -> Table:

@@ -11,14 +11,15 @@ import pytest
 from pages import page_parts
 
 import dmfroc
+from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.applications import decision_curve
 from dmfroc.inference.units import sample_of
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.plots.forest import ForestRow
 from dmfroc.reports.designs import result_verdict, subgroups_page, subgroups_verdict
-from dmfroc.reports.figures import calibration, forest, heat_maps
+from dmfroc.reports.figures import calibration, decisions, forest, heat_maps, one_vs_rest
 from dmfroc.reports.numbers import numbers_of
-from dmfroc.reports.page import comparison_page, evaluation_page
+from dmfroc.reports.page import comparison_page, evaluation_page, meanings
 from dmfroc.reports.shapes import shade
 from dmfroc.reports.tables import as_sentence
 from dmfroc.reports.verdict import (
@@ -206,6 +207,59 @@ def test_a_report_shows_what_the_comparison_holds():
             d = held[frozenset((row["first"], row["second"]))]
             assert row["adjusted_p_value"] == d.adjusted_p_value
             assert sorted(map(abs, row["interval"])) == sorted(map(abs, d.interval))
+
+
+@pytest.mark.parametrize("measure", ["auc", "hand_till", "brier_score"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_area_in_the_legend_has_its_interval(measure, n_classes):
+    given = sample(1.0, ["a", "b", "c"][:n_classes])
+    area = dmfroc.estimate("dmf_auc", given)
+    low, high = area.interval
+    expected = (
+        f"{'AUC' if n_classes == 2 else 'DMF-AUC'} {area.value:.3f} ({low:.3f} to {high:.3f})"
+    )
+    if measure != "auc" or n_classes == 2:
+        assert expected in page_parts(dmfroc.evaluate(given, measures=measure).to_html())["text"]
+    if measure != "brier_score" and n_classes == 2:
+        both = dmfroc.compare({"one": given, "two": sample(0.5, ["a", "b"])}, measures=measure)
+        assert f"one: {expected}" in page_parts(both.to_html())["text"]
+
+
+def test_each_measure_of_a_short_list_is_explained():
+    given = sample(1.0, ["a", "b"])
+    measures = ["brier_score", "net_benefit", "net_benefit(threshold=0.2)", "calibration_slope"]
+    page = evaluation_page(dmfroc.evaluate(given, measures=measures))
+    for line in (
+        "Brier score: the Brier score: half the mean squared distance of the forecast from the "
+        "outcome; less is better.",
+        "Net benefit (threshold=0.5); Net benefit (threshold=0.2): the net benefit of treating "
+        "whoever has a probability of at least a threshold.",
+        "Calibration slope: the calibration slope: by what the logits have to be multiplied to be "
+        "right; 1 is best.",
+    ):
+        assert f"<p>{line}</p>" in page
+    assert "measures mean</summary>" not in page
+    many = [name for name, x in MEASURES.items() if x.applies_to(given)][:20]
+    page = evaluation_page(dmfroc.evaluate(given, measures=many))
+    assert re.search(r"<details><summary>What the \d+ measures mean</summary>", page)
+    assert len(meanings({name: name for name in MEASURES}, 3)) > 80
+    assert meanings({"accuracy_of_mine": "Mine"}, 3) == []
+
+
+def test_panels_of_several_classes_have_the_same_scales():
+    rng = np.random.default_rng(0)
+    true = np.arange(300) % 3
+    effect = np.array([0.5, 2.0, 6.0])[:, None] * np.eye(3)  # the third is hardly ever mistaken
+    scores = np.exp(rng.normal(size=(300, 3)) + effect[true])
+    given = dmfroc.Predictions.from_arrays(true, scores / scores.sum(axis=1, keepdims=True))
+    of_one = numbers_of(sample_of(given), CurveOptions(), 0.95)
+    for charts in (
+        one_vs_rest({"m": of_one}, given.labels),
+        calibration({"m": of_one}, given.labels, 0.95),
+        decisions({"m": sample_of(given)}, given.labels, 0.95),
+    ):
+        assert len(charts) == 3
+        assert len({(x.low, x.high) for x in charts}) == 1
 
 
 def test_decisions_are_those_of_the_decision_curve():
@@ -506,7 +560,8 @@ def test_two_classes_name_the_positive_one_and_labels_alone_have_no_scores():
         )
     assert text.startswith("How well are the classes well and ill told apart?")
     assert "Observations: 90, 45 of well and 45 of ill (positive)." in text
-    assert "classifier: AUC " in text
+    assert "classifier" not in text.splitlines()  # nor in the legends of its charts
+    assert "classifier: AUC " not in text
     y = np.array(["a", "b", "c"] * 20)
     page = evaluation_page(dmfroc.evaluate(y, y_pred=np.where(np.arange(60) < 45, y, "a")))
     assert "score" not in page_parts(page)["text"]

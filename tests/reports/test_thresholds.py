@@ -1,5 +1,7 @@
 """What the slider of a report says at each threshold."""
 
+import re
+
 import numpy as np
 import pytest
 from pages import page_parts
@@ -11,7 +13,7 @@ from dmfroc.inference.units import sample_of
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.reports import page
 from dmfroc.reports.numbers import numbers_of
-from dmfroc.reports.thresholds import at_thresholds
+from dmfroc.reports.thresholds import at_thresholds, place_of
 
 LABELS = ["well", "ill"]
 
@@ -78,6 +80,26 @@ def test_the_slider_adds_at_most_40_kilobytes(monkeypatch, n_classes):
     monkeypatch.setattr(page, "MOST_CLASSES", 0)
     own_script_and_style = 4_000
     assert size - len(evaluation.to_html()) + own_script_and_style <= 40_000
+
+
+@pytest.mark.filterwarnings("ignore:A quantile")
+def test_the_slider_starts_at_the_threshold_that_was_asked_for():
+    y, p = two_classes()
+    [at] = tried(dmfroc.Predictions.from_arrays(y, p, labels=LABELS))
+    for measure, threshold in (
+        ("auc", 0.5),
+        ("net_benefit(threshold=0.2)", 0.2),
+        ("sensitivity_at(specificity=0.8)", np.quantile(p[y == "well"], 0.8)),
+        ("specificity_at(sensitivity=0.9)", np.quantile(p[y == "ill"], 0.1)),
+        ("all", 0.5),
+    ):
+        page = dmfroc.evaluate(y, p, labels=LABELS, measures=measure).to_html()
+        value = int(re.search(r'max="98" value="(\d+)"', page)[1])
+        assert at.threshold[value] == pytest.approx(threshold, abs=0.02), measure
+    assert at.threshold[place_of(at, [{"threshold": 0.2}], "score >= 0.3")] == 0.3
+    small = dmfroc.Predictions.from_arrays(y, 5 - 9 * p, labels=LABELS, direction="<=")
+    [at] = tried(small)
+    assert at.threshold[place_of(at, [], "score <= 2")] == pytest.approx(2, abs=0.1)
 
 
 def test_what_has_no_threshold_has_no_slider():

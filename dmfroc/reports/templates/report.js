@@ -67,7 +67,7 @@
         if (off.has(String(position))) return;
         const line = lineOf(name);
         const [tpr, low, high] = [line.tpr, line.low, line.high].map((ys) => ys && interpolate(at, line.fpr, ys).toFixed(3));
-        lines.push(`${printable(name)}: true positive rate ${tpr}` + (low ? ` (${low} to ${high})` : ""));
+        lines.push(`${names.length > 1 ? `${printable(name)}: ` : ""}true positive rate ${tpr}` + (low ? ` (${low} to ${high})` : ""));
       });
       values.textContent = lines.join("\n");
       document.getElementById("cursor").setAttribute("d", `M${at * size},0V${size}`);
