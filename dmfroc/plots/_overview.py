@@ -116,7 +116,7 @@ def _draw_key(figure: Figure, predictions: Predictions, n_shown: int) -> None:
     of_precision_recall = figure.axes[3]  # its chance line differs between classes
     handles, texts = of_precision_recall.get_legend_handles_labels()
     counts = {
-        str(label): int(count)
+        str(label).removeprefix("class "): int(count)
         for label, count in zip(predictions.labels, predictions.class_counts, strict=True)
     }
     keys = {}

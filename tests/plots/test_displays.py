@@ -792,6 +792,16 @@ def test_overview_keeps_a_legend_of_long_names_inside_the_figure(names, width):
     assert legend.x1 <= figure.bbox.width
 
 
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_overview_counts_classes_that_are_called_classes(n_classes):
+    names = np.array([f"class {x}" for x in range(n_classes)])[np.arange(40) % n_classes]
+    scores = np.random.default_rng(0).random((40, n_classes))
+    figure = plots.overview(names, scores, figure=Figure(figsize=(9, 9)))
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    first = 1 if n_classes == 2 else 0
+    assert texts[0] == f"class {first} (n = {40 // n_classes})"
+
+
 def test_overview_of_two_classes_and_a_new_figure():
     figure = plots.overview(TRUE, PROBABILITY)
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
