@@ -23,7 +23,12 @@ _OF_FLAGS = re.compile(
 )
 _FLAGS = {"0", "1"}, {"false", "true"}
 _OF_FITS = re.compile(r"fold|split|resampl|rep|iter|id|seed|run|boot", re.IGNORECASE)
-_OF_PEOPLE = re.compile(r"patient|subject(?!ive)|person(?!al)|participant", re.IGNORECASE)
+_OF_FOLDS = re.compile(r"fold|split|resampl|rep(?!ort)|cv", re.IGNORECASE)
+_OF_PEOPLE = re.compile(
+    r"patient|subject(?!ive)|person(?!al)|participant|individual(?!ly)|respondent"
+    r"|^(mrn|pid|user|donor|(case|user|client|customer|donor|study)[ _.-]?(id|no|nr|number))$",
+    re.IGNORECASE,
+)
 _OF_MODELS = re.compile(
     r"model|learner|flow|algo|method|seed|run|trial|epoch|config", re.IGNORECASE
 )
@@ -76,21 +81,24 @@ def row_doubt(unused: Any, others: Any, true: Codes) -> str | None:
                 f"or seeds{remedy}: each of its {len(values)} values has {what}"
             )
     for key in keys:
-        sizes, cell = np.bincount(coded[key]), _cells(coded[x] for x in used if x != key)
-        if len(sizes) >= _FEWEST_CASES and (pooled := pooled_message(key, coded[key], cell)):
+        sizes = np.bincount(coded[key])
+        if len(sizes) < _FEWEST_CASES or key in used:
+            continue
+        if pooled := pooled_message(f"values of column {key!r}", coded[key], cell):
             return pooled
-        if len(sizes) >= _FEWEST_CASES and key in columns:
-            low, high = sizes.min(), sizes.max()
-            rows = f"{low} rows" if low == high else f"{low} to {high} rows"
-            return (
-                f"pass groups={key!r}, or keep one row of each, if rows with the same one are of "
-                "one observation or patient: standard errors are too small without. Each of its "
-                f"{len(sizes)} values is in {rows}, all of one class"
-            )
+        low, high = sizes.min(), sizes.max()
+        rows = f"{low} rows" if low == high else f"{low} to {high} rows"
+        return (
+            f"pass groups={key!r}, or keep one row of each, if rows with the same one are of "
+            "one observation or patient: standard errors are too small without. Each of its "
+            f"{len(sizes)} values is in {rows}, all of one class"
+        )
+    if not all(map(_OF_FOLDS.search, used)):  # another may be that of the groups
+        return None
     for name, (codes, values) in columns.items():
-        if not used and _OF_PEOPLE.search(name) and _FEWEST_CASES <= len(values) < len(codes):
+        if _OF_PEOPLE.search(name) and _FEWEST_CASES <= len(values) < len(codes):
             return (
-                f"pass groups={name!r} if rows with the same one are of one patient: standard "
+                f"pass groups={name!r} if rows with the same one are of one person: standard "
                 f"errors are too small without, and the column has {len(values)} values in {n} rows"
             )
     return None
@@ -98,12 +106,16 @@ def row_doubt(unused: Any, others: Any, true: Codes) -> str | None:
 
 def pooled_message(what: str, unit: Array, fold: Array) -> str | None:
     """Say that rows of one unit are in several folds, and several of them in one."""
-    if not unit.max() + 1 < _n_pairs(unit, fold) < len(unit):
+    n_units = unit.max() + 1
+    pairs = np.unique(np.broadcast_arrays(unit, fold), axis=1)
+    if not n_units < pairs.shape[1] < len(unit):
         return None
+    n_several = np.count_nonzero(np.bincount(pairs[0]) > 1)
     return (
-        "name both the repeat and the fold, such as folds=['repeat', 'fold'], if rows with the "
-        f"same {what} are one observation in repeats of a cross-validation. They are in several of "
-        "the folds, and some together in one"
+        f"{n_several} of {n_units} {what} have rows in several folds: if one fit was trained on "
+        "some of these and judged on others, values are biased upwards. Keep them in one fold, and "
+        "fit again. If they are one observation in repeats of a cross-validation, name both the "
+        "repeat and the fold, such as folds=['repeat', 'fold']"
     )
 
 

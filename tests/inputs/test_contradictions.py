@@ -633,7 +633,7 @@ def test_pooled_repeats_of_a_cross_validation_are_told(tmp_path, key, named):
     assert told == "" or "if rows with the same one are of one observation" in told
     if key:  # without a column of the repeats
         told = warnings_of(table.drop(columns="rep"), path, other_columns=["fold"])
-        assert "if rows with the same row are one observation in repeats of a cross" in told
+        assert "of 120 values of column 'row' have rows in several folds: if one fit" in told
 
 
 def test_rows_that_are_not_one_test_set(cases_directory):
@@ -709,7 +709,7 @@ def test_a_file_of_leave_one_out(cases_directory):
         dmfroc.estimate("hand_till", read, folds=np.arange(read.n_observations))
 
 
-@pytest.mark.parametrize("name", ["patient_id", "Subject", "participant"])
+@pytest.mark.parametrize("name", ["patient_id", "Subject", "participant", "MRN", "case_id", "user"])
 def test_rows_of_the_same_patients_are_told_whatever_their_classes(tmp_path, name):
     rng = np.random.default_rng(0)
     y, patient = rng.integers(2, size=120), rng.integers(40, size=120)

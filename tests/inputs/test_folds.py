@@ -142,11 +142,26 @@ def test_the_columns_of_a_repeated_cross_validation_cross(cases_directory, folds
     inside = [hand_till_score(x.y, x.score) for _, x in table.groupby(["rep", "fold"])]
     assert found.value == pytest.approx(np.mean(inside), rel=1e-12)
     with pytest.warns(
-        UserWarning, match="if rows with the same groups are one observation in repeats of a cross"
+        UserWarning, match="200 of 200 groups have rows in several folds: .* in repeats of a cross"
     ):
         estimate("hand_till", table.y, table.score, folds=table.fold, groups=table.row)
     read = Predictions.from_arrays(table.y, table.score).in_folds(folds(table))
     assert len(np.unique(read.folds)) == len(inside)
+
+
+def test_groups_with_rows_in_several_folds_are_told(tmp_path):
+    y, scores, folds = np.arange(120) % 2, np.random.default_rng(0).random(120), np.arange(120) % 5
+    patient = np.where(np.arange(120) < 60, np.arange(120) // 3, 20 + folds)
+    with pytest.warns(UserWarning, match="^20 of 25 groups have rows in several folds: if one fit"):
+        estimate("hand_till", y, scores, folds=folds, groups=patient)
+    path, line = tmp_path / "a.csv", ["evaluate", str(tmp_path / "a.csv"), "--label", "y"]
+    table = {"y": y, "p": scores, "fold": folds, "patient": patient}
+    pd.DataFrame(table).to_csv(path, index=False)
+    line += ["--scores", "p", "--fold", "fold"]
+    assert "warning: pass --groups patient if rows" in CliRunner().invoke(app, line).output
+    told = CliRunner().invoke(app, [*line, "--groups", "patient"]).output
+    assert "warning: 20 of 25 groups have rows in several folds" in told
+    assert "pass --groups" not in told
 
 
 def test_comparison_is_paired_inside_the_folds():
