@@ -445,6 +445,9 @@ class Comparison(NamedEstimates):
     def foot(self) -> list[str]:
         """Return what a one-sided test tests, where rules differ, and the best classifier."""
         lines = [] if self.hypothesis.is_two_sided else [self.tested]
+        if len(self.estimates) > 2:
+            of_best = f"the {in_percent(self.level)} confidence set for the best classifier"
+            lines.append(f"may be best: in {of_best}")
         lines += self.where_rules_differ()
         if self.winner is None:
             return lines

@@ -37,19 +37,27 @@ def as_text(table: Table, *, all_rows: bool = False) -> str:
     """Return a table as plain text, the first rows of a long one unless all are wanted.
 
     Then what does not fit into lines is left out: standard errors beside intervals, last columns.
+    Two names that need more than two lines each share a column.
     """
     shown, most = (table, math.inf) if all_rows else (table.to_print, LINE)
     columns = [x for x in shown.columns if x.title]
-    n, n_rows = len(columns), len(shown.rows)
+    n_rows = len(shown.rows)
     text = _formatted(shown, columns, most)
     if text.count("\n") > n_rows + 1:  # heads or names take several lines
         columns = [replace(x, error="") for x in columns]
         text = _formatted(shown, columns, most)
+    is_long = text.rpartition("─\n")[2].count("\n") >= 2 * n_rows
+    if is_long and [x.key for x in columns[:2]] == ["first", "second"]:
+        pairs = zip(columns[0].cells, columns[1].cells, strict=True)
+        columns[:2] = [Column("pair", "A vs. B", [f"{a} vs. {b}" for a, b in pairs], "name")]
+        text = _formatted(shown, columns, most)
+    titles = [x.title for x in columns]
     while max(map(width, text.split("\n"))) > most and len(columns) > 1:
         columns.pop()
         text = _formatted(shown, columns, most)
-    hidden = {"row": len(table.rows) - n_rows, "column": n - len(columns)}
-    if more := [f"{k} more {what}{'s' * (k > 1)}" for what, k in hidden.items() if k]:
+    k, hidden = len(table.rows) - n_rows, ", ".join(titles[len(columns) :])
+    more = [f"{k} more row{'s' * (k > 1)}"] * bool(k) + [f"columns of {hidden}"] * bool(hidden)
+    if more:
         text += f"\nand {' and '.join(more)}: see to_pandas({table.key!r})"
     heading = [table.title, ""] * table.is_part
     return "\n".join([*heading, text, *paragraphs([shown.note] if shown.note else [])])

@@ -814,9 +814,20 @@ def test_a_print_has_all_columns_of_three_classifiers_with_usual_names():
         {"measures": "auc", "pos_label": [0, 1, 2]},
     ):
         text = str(compare(y, scores, **options))
-        assert "more column" not in text
+        assert "and columns of" not in text
+        assert re.search("may be best: in the 9[58].* % confidence set for the best", text)
         assert max(map(len, text.splitlines())) <= 80
         assert re.search(r"(random|logistic|gradient)_ .*\n(forest|regression|boosting) ", text)
+
+
+def test_two_long_names_share_a_column_in_print():
+    rng = np.random.default_rng(0)
+    y, names = np.arange(180) % 2, ("northern university", "southern university")
+    by = [f"{names[i % 2]} clinic {i // 2 % 3}" for i in rng.permutation(180)]
+    found = dmfroc.compare_subgroups(y, rng.normal(size=180) + y, by=by, measures="auc")
+    rows = str(found).partition("A vs. B")[2].partition("p-value by")[0].splitlines()[3:]
+    assert 20 < len(rows) <= 2 * 20 + 1
+    assert "second" in found.to_pandas("differences")
 
 
 @pytest.mark.parametrize("options", [{}, {"simultaneous": True}, {"test": "greater"}])

@@ -165,3 +165,10 @@ def test_words_are_broken_only_where_no_text_can_take_more_lines():
 def test_what_is_not_printed_is_counted(n_printed, more):
     table = Table("t", "", [Column("x", "x", ["a", "b", "c"], "name")], n_printed=n_printed)
     assert as_text(table).endswith(f"\nand {more}: see to_pandas('t')")
+
+
+def test_columns_that_are_not_printed_are_named():
+    columns = [Column(x, x * 30, [0.5], "number") for x in "xyz"]
+    assert as_text(Table("t", "", columns)).endswith(
+        f"\nand columns of {'z' * 30}: see to_pandas('t')"
+    )
