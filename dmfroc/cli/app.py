@@ -288,8 +288,7 @@ def _usage(error: click.UsageError) -> str:
         near = [x for x in names if _is_near(word, x.lstrip("-"))]
         near = near or [f"plot {word}"] * (word in KINDS)
         near = near or [f"evaluate {word} --label COLUMN"] * ("." in word)
-        line = table("names").get(word.replace("-", "_"), "").replace("estimate(", "evaluate(")
-        near = near or [x for x in line.partition("(")[0].split(".") if x in app.commands]
+        near = near or list(filter(None, [command_for(word)]))
         return error.message.rstrip(".") + _did_you_mean(near)
     text = error.format_message().rstrip(".")
     if error.ctx and command.name == "gate" and text.startswith("Missing argument"):
@@ -302,9 +301,20 @@ def _usage(error: click.UsageError) -> str:
         text += ". Values of one option are separated by commas, and -o names an output"
     if comma := re.search(r"'(-?\d*),(\d+)' is not a valid float", text):
         text += f": write decimals with a point: {comma[1]}.{comma[2]}"
-    wrong = re.search(r"'([^']*)' is not one of", text)
-    instead = remedy_of(wrong[1].casefold(), arguments) if wrong else ""
-    return f"{text}: give {with_options(instead, command, app)}" if instead else text
+    text = text.replace("is not a valid float", "is no number")
+    text = text.replace("is not a valid integer", "is no whole number")
+    wrong = re.search(r"'([^']*)' is not one of (.*)", text)
+    if instead := remedy_of(wrong[1].casefold(), arguments) if wrong else "":
+        return f"{text}: give {with_options(instead, command, app)}"
+    words = re.findall("'(.*?)'", wrong[2]) if wrong else []
+    return text + _did_you_mean([x for x in words if wrong and _is_near(wrong[1].casefold(), x)])
+
+
+def command_for(word: str) -> str:
+    """Return which command has this name, here or in another package; nothing if none has."""
+    line = table("names").get(re.sub("[- ]", "_", word.casefold()), word)
+    words = re.split(r"[._]", line.replace("estimate(", "evaluate(").partition("(")[0])
+    return next((x for x in reversed(words) if x in app.commands), "")
 
 
 def _is_near(word: str, *names: str) -> bool:

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import dmfroc
-from dmfroc._kit.habits import measure_called, unclear
+from dmfroc._kit.habits import measure_called, said_of, unclear
 from dmfroc._kit.text import did_you_mean, split_calls
 from dmfroc._kit.version import package_version
 from dmfroc.cli import options as op
-from dmfroc.cli.app import app, main
+from dmfroc.cli.app import app, command_for, main
 from dmfroc.cli.applications import application, rehearsed
 from dmfroc.cli.inputs import (
     Columns,
@@ -531,7 +531,10 @@ def measures(patterns: Sequence[str]) -> None:
         show_json({"measures": table.to_dict("records")})
         return
     if table.empty:
+        word = " ".join(patterns)
+        use = f"dmfroc {x}" if (x := command_for(word)) else said_of(word)
         near = did_you_mean(patterns[-1], dmfroc.measures.measure_table().index)
+        near = f": use {use}" if use else near
         hint = "".join(map(unclear, patterns)) or f" in its name, title or family{near}"
         raise ValueError(f"no measure has {listing(patterns)}{hint}")
     table["title"] = table["title"].replace("Hand-Till M", "Hand-Till M, AUC of two classes")

@@ -245,7 +245,9 @@ class Columns:
             raise ValueError(
                 "name two files or more, or one with two classes and, in --scores a,b, a column of "
                 "scores for each classifier; of more classes, --models 'a_*,b_*' names the columns "
-                "of each"
+                "of each. If a column names the model of each row, make a column of every model, "
+                "in pandas by frame.pivot(index=['id', 'label'], columns='model', values='score')"
+                ".to_csv('wide.csv')"
             )
         texts = given if self.models else columns
         names = [x.replace("*", "").strip(" _.:-([") if self.models else x for x in texts]

@@ -43,7 +43,7 @@ def test_names_of_other_packages_are_answered_with_a_line_that_runs(name, tmp_pa
     known = {
         "dmfroc": dmfroc, "y_true": binary, "y_score": S[:, 1:].sum(axis=1), "y_pred": binary,
         "scores_a": S[:, 1], "scores_b": S[:, 2], "X": S, "y": Y,
-        "labels_a": Y > 0, "labels_b": Y > 1,
+        "labels_a": Y > 0, "labels_b": Y > 1, "site": np.arange(len(Y)) // 3 % 2,
         "pilot": dmfroc.Predictions.from_arrays(Y, S), "path": tmp_path / "scores.csv",
     }  # fmt: skip
     line = str(error.value).partition("type ")[2].partition(", or ")[0]
@@ -271,7 +271,7 @@ REFUSED = {
     "dmfroc.evaluate(Y, np.array(list('abc'))[Y])": "predicted labels as y_pred=",
     "dmfroc.hand_till_score(Y, list('abc') * 30)": "predicted labels as y_pred=",
     "curves.roc_curve(Y > 0, ['a'] * 90)": "predicted labels as y_pred=",
-    "dmfroc.estimate('accuracy', Y, pd.DataFrame({'p': ['a'] * 90}))": "labels as y_pred=: row 0",
+    "dmfroc.estimate('accuracy', Y, pd.DataFrame({'p': ['a'] * 90}))": "labels as y_pred=",
     "dmfroc.evaluate(Y, S, method='BCa')": 'pass method=dmfroc.Bootstrap(interval="bca")',
     "dmfroc.evaluate(Y, S, method='percentile')": 'Bootstrap(interval="percentile")',
     "dmfroc.compare(Y, [S, S], method='basic')": "dmfroc.Bootstrap",
@@ -648,7 +648,7 @@ def test_a_call_that_lacks_an_argument_is_answered_with_the_call(call, told):
         ("clopper-pearson", 'pass method="jackknife", the default, whose limits are exact'),
         ("percentile", 'pass method=dmfroc.Bootstrap(interval="percentile")'),
         ("BCa", 'pass method=dmfroc.Bootstrap(interval="bca")'),
-        ("boot", "pass method=dmfroc.Bootstrap(n_draws=2000"),
+        ("boot", 'pass method="bootstrap"'),
         ("bayesian", 'pass method="bayes"'),
         ("Jackknife", "(did you mean 'jackknife'?)"),
     ],

@@ -372,6 +372,14 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
         ("pool F", "FILES has the columns 'y', "),
         ("measures auprc", "no measure has 'auprc', which is not clear: use 'average_precision'"),
         ("measures hosmer_lemeshow", "tests of calibration are in dmfroc calibration, that of"),
+        ("measures noninferior", "or family: use --margin 0.05 (which dmfroc compare takes)"),
+        ("measures p-value", "in its name, title or family: use dmfroc compare"),
+        ("measures sample size", "in its name, title or family: use dmfroc plan"),
+        ("measures hosmer", "in its name, title or family: use dmfroc calibration"),
+        ("evaluate F --label y --method boot", "'bayes': give --method bootstrap (see"),
+        ("evaluate F --label y --method jack", "'bayes' (did you mean jackknife?)"),
+        ("evaluate F --label y --level abc", "Invalid value for '--level': 'abc' is no number"),
+        ("evaluate F --label y --n-draws 1.5", "'1.5' is no whole number"),
         ("measures sensivity", "or family (did you mean 'sensitivity_at'?)"),
     ],
 )
@@ -441,6 +449,7 @@ def test_one_file_is_several_classifiers_only_by_name(tmp_path):
     for command in ("compare", "leaderboard"):
         told = run(command, file, "--label", "y", code=2).stderr
         assert "name two files or more, or one with two classes and, in --scores a,b" in told
+        assert "If a column names the model of each row, make a column of every model" in told
         told = run(command, file, "--label", "fold", "--scores", "m*", code=2).stderr
         assert "which is enough for two classes only, but there are 5" in told
     line = ("compare", file, "--label", "y", "--scores", "m*", "--y-pred", "y")
