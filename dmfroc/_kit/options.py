@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable
 from decimal import Decimal
 from importlib import import_module
+from itertools import filterfalse
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, Union
 
@@ -194,8 +195,19 @@ def numbers(name: str, values: Any) -> NDArray[np.float64]:
 
 def held(array: NDArray[Any]) -> str:
     """Say what an array holds that is no number."""
-    kind, first = array.dtype.kind, str(*array.flat[:1])
-    return f"text values, such as {first!r}" if kind in "US" else f"{array.dtype} values"
+    if array.dtype.kind not in "US":
+        return f"{array.dtype} values"
+    texts = [str(x) for x in array.flat]
+    return f"text values, such as {next(filterfalse(is_number, texts), ''.join(texts[:1]))!r}"
+
+
+def is_number(item: Any) -> bool:
+    """Whether a text, or anything else, reads as a number."""
+    try:
+        float(item)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def unmasked[T](name: str, values: T) -> T:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmfroc._kit.habits import table
-from dmfroc._kit.options import found, held, is_traced, numbers, traced
+from dmfroc._kit.options import found, held, is_number, is_traced, numbers, traced
 from dmfroc._kit.text import on_one_line
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 
@@ -291,13 +291,14 @@ def _numbers(values: Array, what: str, name_row: Callable[[int], str]) -> Number
     for kind in set(map(type, numbers)):
         if not issubclass(kind, Real | Decimal | np.bool):  # NumPy would read "0.5" as a number
             places = [place for place, item in enumerate(numbers) if type(item) is kind]
-            place = next((x for x in places if not _is_number(numbers[x])), places[0])
+            place = next((x for x in places if not is_number(numbers[x])), places[0])
             row = place // (values[0].size if values.ndim > 1 else 1)
             remedy = "np.stack its rows" if kind in (list, np.ndarray) else "convert it"
             labels = _LABELS * (kind is str and what.startswith("y_score"))
+            noun = "text" if kind is str else f"a {kind.__name__}"
             raise TypeError(
-                f"{what} holds a {kind.__name__}; {remedy} to real numbers{labels}: "
-                f"{name_row(row)} has {numbers[place]!r}"
+                f"{what} holds {noun}, and {name_row(row)} has {numbers[place]!r}: {remedy} to "
+                f"real numbers{labels}"
             )
     try:
         floats = np.array(numbers, dtype=np.float64)
@@ -307,14 +308,6 @@ def _numbers(values: Array, what: str, name_row: Callable[[int], str]) -> Number
             "it"
         ) from None
     return floats.reshape(values.shape)
-
-
-def _is_number(item: Any) -> bool:
-    try:
-        float(item)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def check_distinct(values: Array, floats: Array, what: str) -> None:

@@ -218,7 +218,7 @@ def test_inputs_of_other_kinds_are_not_overwritten(tmp_path, scores):
         (["--count", "nope", "--fold", "a"], "there is no column 'nope', which --count names"),
         (
             ["--count", "y", "--fold", "a"],
-            "count column 'y' holds a str; convert it to real numbers",
+            "count column 'y' holds text, and data row 1 has",
         ),
         (["--scan", "--scheduler", "garbage"], "there is no such Parquet file"),
     ],

@@ -150,14 +150,14 @@ def test_where_a_table_begins(tmp_path, text):
         (" \n\n", "it is empty"),
         ("PK\x03\x04...", "it is Excel or zip, not text"),
         ("PAR1....", "it is Parquet, not text"),
-        ('y,a,b\na,0.5,1\nb,"0,25",1\nb,0.25,1\n', "column a' holds|holds a str"),
+        ('y,a,b\na,0.5,1\nb,"0,25",1\nb,0.25,1\n', "column a' holds|holds text"),
         (
             "y;a;b\na;0,5;0.5\nb;0,25;0.25\n",
             "'a' has decimal commas, but column 'b' has decimal poi",
         ),
         ("y;a;b\na;1,234;0,5\nb;2,345;0,25\n", "numbers such as 1,234, whose ',' may be a decimal"),
-        ("y;a;b\na;1.234,5;1\nb;1,234.5;1\n", "holds a str"),
-        ("y,a,b\na,5%,1\nb,0.5,1\n", "holds a str"),
+        ("y;a;b\na;1.234,5;1\nb;1,234.5;1\n", "holds text"),
+        ("y,a,b\na,5%,1\nb,0.5,1\n", "holds text"),
     ],
 )
 def test_tables_that_are_refused(tmp_path, text, message):

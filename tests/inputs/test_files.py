@@ -200,7 +200,11 @@ def test_saved_pandas_index_is_no_score(tmp_path):
             "choose with scores= those of one classifier, which are named like one of 'p_*', "
             "'q_*', or save a file for each",
         ),
-        (["y,a,b", "a,1,2", "b,n/a?,4"], TypeError, "real numbers: data row 2 has 'n/a?'"),
+        (
+            ["y,a,b", "a,1,2", "b,n/a?,4"],
+            TypeError,
+            "data row 2 has 'n/a?': convert it to real numbers",
+        ),
         (["y,a,b", "a,1,2", "a,3,4"], ValueError, "label column 'y' holds one class only ('a')"),
         (["y,a,b"], ValueError, "label column 'y' is empty"),
         (["y,a,a", "a,1,2", "b,3,4"], ValueError, "duplicate column names: 'a'; rename them"),
@@ -209,7 +213,7 @@ def test_saved_pandas_index_is_no_score(tmp_path):
         (
             ["y,a,b", "a,1,x", "b,3,y"],
             TypeError,
-            "score column 'b' holds a str; convert it to real numbers: data row 1 has 'x'; name "
+            "score column 'b' holds text, and data row 1 has 'x': convert it to real numbers; name "
             "the score columns with scores=",
         ),
         (
