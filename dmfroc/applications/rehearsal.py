@@ -159,10 +159,9 @@ class Rehearsal(Result):
     def foot(self) -> list[str]:
         """Return the lines after the tables of the analysis, and how often an interval holds."""
         x, interval = self.rehearsed[0], f"the {100 * self.level:g} % interval"
-        return [
-            *self.result.foot(),
-            f"In data like these {interval} of {x.name} holds in {x.held}.",
-        ]
+        told = f"In data like these {interval} of {x.name} holds in {x.held}."
+        is_warned = x.held.high < self.level  # a warning says the same
+        return [*self.result.foot(), *([] if is_warned else [told])]
 
     def question_text(self) -> str:
         """Return the heading of a report without a title."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from dmfroc._kit.remarks import Note
 from dmfroc._kit.text import printable, width
 
 _DECIMALS = 4
@@ -28,8 +29,8 @@ class _NameWrapper(textwrap.TextWrapper):
 
 
 def warning_lines(warnings: Iterable[str]) -> list[str]:
-    """Return each warning as a paragraph of its own."""
-    return paragraphs(f"warning: {warning}" for warning in warnings)
+    """Return each warning, and each note, as a paragraph of its own."""
+    return paragraphs(f"{'note' if isinstance(x, Note) else 'warning'}: {x}" for x in warnings)
 
 
 def paragraphs(lines: Iterable[str]) -> list[str]:

@@ -154,6 +154,7 @@ def test_intervals_that_do_not_hold_are_told_in_text_page_and_command(tmp_path):
         found = rehearse(evaluate, Y, SCORES, **design)
     assert found.rehearsed[0].held.high < 0.8
     assert "truth above" in str(found)
+    assert " ".join(str(found).split()).count("n data like these the 95 % interval") == 1
     assert found.as_json()["rehearsed"][0]["held"] == found.rehearsed[0].held._asdict()
     assert "DMF-AUC: in data like these the 95 % interval holds in" in found.to_html()
     file = tmp_path / "p.csv"

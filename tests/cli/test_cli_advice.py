@@ -132,6 +132,10 @@ def test_how_a_file_was_read_is_no_warning(tmp_path):
         assert "<h3>Warnings</h3>" not in page
         if name != "threshold":
             assert "a.csv: read with separator ';', decimal comma" in page
+    read = dmfroc.Predictions.from_file(file, label="y", pos_label="yes")
+    printed = on_one_line(dmfroc.applications.choose_threshold(read))
+    assert f" note: {file}: read with" in printed
+    assert "warning: " not in printed
     told = CliRunner().invoke(cli.app, ["evaluate", str(file), *of, "--json"]).stdout
     assert "read with separator ';'" in json.loads(told)["warnings"][0]
 
