@@ -69,6 +69,8 @@ _PHRASES = {
     '; classifiers are named as in {"a": scores_a}': "; classifiers are named after their files",
     "sites need a name each: pass a dict by name of the site": "FILES must have different names",
     "dmfroc.applications.calibration_tests(y_true, y_score)": "dmfroc calibration",
+    "calibration_tests needs": "dmfroc calibration needs",
+    "decision_curve needs": "dmfroc decision needs",
     "y_pred=score >= threshold, or dmfroc.applications.operating_point": "threshold=",
     ", or call dmfroc.cross_validate(model, X, y, cv=...)": "",
     "dmfroc.applications.choose_threshold": "dmfroc threshold",

@@ -122,8 +122,10 @@ def _whole_numbers(values: Array, what: str, source: Source) -> NDArray[np.int64
     if broken.any():
         row = int(broken.argmax())
         remedy = _REMEDIES_OF_NUMBERS.get(what, "")
-        if source.is_table_file and what == source.predicted:
-            remedy = "; if these are scores name them by scores=, in a command also --threshold"
+        if source.is_table_file:
+            is_hard = what == source.predicted
+            remedy = "in a command also --threshold" if is_hard else "and the classes by label="
+            remedy = f"; if these are scores name them by scores=, {remedy}"
         raise ValueError(
             f"{what} has the label {values[row]} at {source.row(row)}: labels that are numbers "
             f"must be whole{remedy}"
