@@ -29,7 +29,7 @@ from dmfroc.results.estimate import Estimate
 
 # The time for a threshold of the band grows with the product of observations and classes, and with
 # the square of the classes. Between thresholds the band hardly differs from a straight line.
-_MANY_SCORES, _MANY_CLASSES = 200_000, 50
+_MANY_SCORES, _MANY_CLASSES = 200_000, 30
 _FEWER_THRESHOLDS, _FEWEST_THRESHOLDS = 24, 12
 
 
