@@ -159,7 +159,7 @@ class Study:
         lines, found = self.path.with_suffix(".lines"), {}
         identity = hashlib.sha256(f"{self.seed}\n{self._code}".encode()).hexdigest()[:20]
         for line in lines.read_text(encoding="utf-8").splitlines(True) if lines.exists() else ():
-            if line.endswith("\n"):  # not cut off by a kill
+            if line.strip() and line.endswith("\n"):  # not cut off by a kill
                 key, text, replication, rows = json.loads(line)
                 found |= {(text, replication): rows} if key == identity else {}
         cells = [(setting, r) for setting, r in cells if (_text(setting), r) not in found]

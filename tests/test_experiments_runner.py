@@ -56,6 +56,14 @@ def test_a_study_goes_on_where_it_was_killed(tmp_path):
     assert not lines.exists()
 
 
+def test_a_study_goes_on_after_several_kills_between_cells(tmp_path):
+    for replication in range(3):
+        study(tmp_path)._computed([({"n": 5}, replication)], 1)
+    CALLS.clear()
+    study(tmp_path, sizes=[5]).run(1)
+    assert len(CALLS) == 1
+
+
 def test_an_error_names_the_replication(tmp_path):
     with pytest.raises(ArithmeticError, match="no number") as caught:
         study(tmp_path, fails).run(1)
