@@ -395,8 +395,8 @@ def studies() -> dict[str, Study]:
             directory=RESULTS,
         )
         for name, uses, replications in (
-            ("uses", [use for use in USES if use not in of_judges], 2),
-            ("uses_judges", of_judges, 2),
+            ("uses", [use for use in USES if use not in of_judges], 10),
+            ("uses_judges", of_judges, 10),
         )
     }
 
