@@ -14,12 +14,12 @@ FUZZ, ABUSE, STATE, ROWS = (
 
 @pytest.mark.slow
 def test_generated_calls_give_the_right_number_or_name_what_is_wrong():
-    command = [sys.executable, FUZZ, "--cases", "200", "--seed", "15"]
+    command = [sys.executable, FUZZ, "--cases", "400", "--seed", "15"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
     assert found["defects"] == []
-    assert found["cases"] > 200
+    assert found["cases"] > 400
 
 
 @pytest.mark.slow

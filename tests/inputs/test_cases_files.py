@@ -27,9 +27,17 @@ def test_separators_decimals_and_encodings(cases_directory, name):
     ("name", "given", "message"),
     [
         ("csv2.csv", {"separator": ","}, "with the separator ',' a row has 4 cells, but the heade"),
-        ("csv2.csv", {"decimal": "."}, "has '0,994695'.* (read with separator ';')"),
+        (
+            "csv2.csv",
+            {"decimal": "."},
+            "has '0,994695': convert it to real numbers; .* (read with separator ';')",
+        ),
         ("excel_unicode.tsv", {"encoding": "utf-8"}, "say how it is encoded by encoding="),
-        ("semicolon_point.csv", {"decimal": ","}, "data row 1 has '0.99469"),
+        (
+            "semicolon_point.csv",
+            {"decimal": ","},
+            "holds text, and data row 1 has '0.9946953997563966': convert it to real numbers",
+        ),
         ("csv2.csv", {"separator": ";;"}, "separator= must be one character, or 'tab', but it is"),
         ("csv2.csv", {"decimal": ";"}, "decimal= must be '.' or ','"),
         ("csv2.csv", {"separator": ",", "decimal": ","}, "cannot both be ','"),
