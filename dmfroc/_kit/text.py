@@ -51,14 +51,17 @@ def on_one_line(text: object) -> str:
     return " ".join(str(text).split())
 
 
-def class_name(label: Any) -> str:
-    """Return a class as texts name it: a number says that it is one.
+def class_name(label: Any, *, is_alone: bool = False) -> str:
+    """Return a class as texts name it: a number says that it is one, as all do that stand alone.
 
-    >>> class_name(2), class_name("cat")
-    ('class 2', 'cat')
+    >>> class_name(2), class_name("cat"), class_name("cat", is_alone=True)
+    ('class 2', 'cat', 'class cat')
+    >>> class_name("class 2", is_alone=True)
+    'class 2'
     """
     text = str(label)
-    return f"class {text}" if text.lstrip("+-.")[:1].isdigit() else text
+    says_it = is_alone and not text.startswith("class ")
+    return f"class {text}" if says_it or text.lstrip("+-.")[:1].isdigit() else text
 
 
 def in_percent(share: float) -> str:
@@ -73,13 +76,12 @@ def in_percent(share: float) -> str:
 def legend_text(value: Any) -> str:
     r"""Return a text that matplotlib draws as it is written.
 
-    A dollar sign begins a formula, and an underscore at the beginning hides the entry. A class that
-    is itself called "class 1" is not called one twice.
+    A dollar sign begins a formula, and an underscore at the beginning hides the entry.
 
-    >>> print(legend_text("_price in $"), legend_text("class class 1"))
-    ​_price in \$ class 1
+    >>> print(legend_text("_price in $"))
+    ​_price in \$
     """
-    text = printable(value).replace("$", r"\$").replace("class class ", "class ")
+    text = printable(value).replace("$", r"\$")
     return f"\u200b{text}" if text.startswith("_") else text
 
 

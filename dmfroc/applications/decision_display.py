@@ -16,6 +16,7 @@ from dmfroc.extend import (
     ClassifierDisplay,
     check_kind,
     checked_name,
+    class_name,
     curves_by_label,
     draw_band,
     draw_legend,
@@ -152,7 +153,10 @@ class DecisionDisplay(ClassifierDisplay):
         prefix = f"{self.name}: " if self.name else ""
         own = {x: f"{prefix}{x}" for x in self.curves}
         if is_single:
-            own = {x: self.name or ("decisions" if x is None else f"class {x}") for x in own}
+            own = {
+                x: self.name or ("decisions" if x is None else class_name(x, is_alone=True))
+                for x in own
+            }
         texts = legend_entries({x: legend_text(text) for x, text in own.items()}, styles)
         for label, curve in self.curves.items():
             bands = curve.difference if difference else curve.benefit

@@ -101,6 +101,9 @@ from .._kit.remarks import (
     warn as warn,
 )
 from .._kit.text import (
+    class_name as class_name,
+)
+from .._kit.text import (
     did_you_mean as did_you_mean,
 )
 from .._kit.text import (

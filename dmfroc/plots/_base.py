@@ -415,7 +415,8 @@ class CurveDisplay(ClassifierDisplay):
         chosen: dict[str, Any],
     ) -> None:
         self.lines_ = {}
-        texts = legend_entries({label: self._label(label, name) for label in self.curves}, styles)
+        own = {label: self._label(label, name) for label in self.curves}
+        texts = legend_entries(own, styles, self.look.others)
         for label, curve in self.curves.items():
             style: Style = {"label": texts[label], "solid_joinstyle": "round"}
             style["zorder"] = 2.5
@@ -432,7 +433,7 @@ class CurveDisplay(ClassifierDisplay):
         """Return the legend's text: classifier, class and area."""
         curve, look = self.curves[label], self.look
         if len(self.curves) == 1:
-            of = "" if name is not None else f"class {label}"
+            of = "" if name is not None else class_name(label, is_alone=True)
         else:
             of = f"{label[0]} against {label[1]}" if isinstance(label, tuple) else class_name(label)
         text = legend_text(", ".join(part for part in (name, of) if part))

@@ -49,8 +49,8 @@ class ChartStyle:
         Whether to draw segments that start or end at infinity, or where there is no point.
     options : tuple of str
         Options of what computes the curves.
-    chance, break_even : str
-        What the legend calls these lines.
+    chance, break_even, others : str
+        What the legend calls these lines, and the classes that it does not name.
     """
 
     compute: Callable[..., Any]
@@ -66,6 +66,7 @@ class ChartStyle:
     options: tuple[str, ...] = ()
     chance: str = "chance"
     break_even: str = "break-even"
+    others: str = "other classes"
 
     def taken_from(self, options: dict[str, Any]) -> dict[str, Any]:
         """Take the options of what computes the curves out of all options."""
@@ -299,11 +300,13 @@ def styles_of(
 
 
 def legend_entries(
-    texts: Mapping[Hashable, str], styles: Mapping[Hashable, Mapping[str, Any]]
+    texts: Mapping[Hashable, str],
+    styles: Mapping[Hashable, Mapping[str, Any]],
+    called: str = "other classes",
 ) -> dict[Hashable, str]:
     """Return the text of each class in the legend, where those that do not stand out share one."""
     others = [label for label, style in styles.items() if "zorder" in style]
-    shared = dict.fromkeys(others, "_") | dict.fromkeys(others[:1], f"{len(others)} other classes")
+    shared = dict.fromkeys(others, "_") | dict.fromkeys(others[:1], f"{len(others)} {called}")
     return {**texts, **shared}
 
 

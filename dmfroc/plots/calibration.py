@@ -77,6 +77,7 @@ class CalibrationDisplay(CurveDisplay):
         is_square=True,
         options=("n_bins", "axes", "span", "degree", "plot_loess"),
         break_even="perfect calibration",
+        others="other classes, better calibrated",
     )
 
     smooth_: dict[Hashable, Any]
@@ -150,9 +151,6 @@ class CalibrationDisplay(CurveDisplay):
             groups["linestyle"] = "none"
         super().plot(ax, plot_isometrics=False, plot_legend=False, **(groups | options))
         self.smooth_, self.intervals_, self.rug_ = {}, None, []
-        for line in self.lines_.values():  # the first of those that the legend does not name
-            if str(line.get_label()).endswith(" other classes"):
-                line.set_label(f"{line.get_label()}, better calibrated")
         for label, curve in self.smooth.items():
             points = self.lines_[label]
             style = style_of(n_before) if is_single else self._styles(self.ax_)[label]
