@@ -138,8 +138,7 @@ def contrast_of_intervals(
     def tail(threshold: float) -> float:
         side = 1 if value <= threshold else -1
         start = limits.error_reaching(side, threshold) if limits else _FIRST_ERROR
-        end = partial(ends, side)
-        found = error_reaching(value, threshold, end, least, upper=side > 0, start=start)
+        found = error_reaching(value, threshold, partial(ends, side), least, start)
         if far is not None and found <= 2 * float(ndtr(-_FARTHEST)):
             return far(threshold)
         return found / 2
@@ -357,11 +356,11 @@ def error_reaching(
     threshold: float,
     end: Callable[[float], float],
     least: float = 0.0,
-    *,
-    upper: bool,
     start: float = _FIRST_ERROR,
 ) -> float:
-    """Return the error probability whose interval reaches a threshold with its upper or lower end.
+    """Return the error probability whose interval reaches a threshold with this end.
+
+    That is the upper end of a threshold above the value, and the lower end of one below.
 
     It is 1 if the threshold is inside of all intervals, or on their other side, and never below
     the ``least`` error probability that has an interval, nor below 1e-108. The search begins at
@@ -374,7 +373,7 @@ def error_reaching(
     @cache  # the search asks for both ends again
     def distance(quantile: float) -> float:
         apart = end(2 * float(ndtr(-quantile))) - threshold
-        return -apart if upper else apart
+        return -apart if value <= threshold else apart
 
     apart, first = abs(value - threshold), -float(ndtri(start / 2))
     inner, outer = _NEAREST, min(max(first, 2 * _NEAREST), farthest)

@@ -141,7 +141,7 @@ def test_the_error_that_reaches_a_threshold_is_that_of_the_t_test(freedom, thres
         def end(error, side=side):
             return -side * stdtrit(freedom, error / 2)
 
-        found = error_reaching(0.0, side * threshold, end, upper=side > 0)
+        found = error_reaching(0.0, side * threshold, end)
         assert found == pytest.approx(expected, rel=1e-6)
 
 
@@ -149,7 +149,7 @@ def test_the_error_that_reaches_a_threshold_where_some_errors_have_no_interval()
     def upper_end(error):
         return -stdtrit(3, error / 2) if error > 1e-40 else np.nan
 
-    found = error_reaching(0.0, 8.0, upper_end, upper=True)
+    found = error_reaching(0.0, 8.0, upper_end)
     assert found == pytest.approx(2 * stdtr(3, -8.0), rel=1e-6)
 
 
