@@ -304,10 +304,12 @@ def _usage(error: click.UsageError) -> str:
     text = text.replace("is not a valid float", "is no number")
     text = text.replace("is not a valid integer", "is no whole number")
     wrong = re.search(r"'([^']*)' is not one of (.*)", text)
-    if instead := remedy_of(wrong[1].casefold(), arguments) if wrong else "":
+    if not wrong:
+        return text
+    given = wrong[1].casefold()
+    if instead := remedy_of(given, arguments):
         return f"{text}: give {with_options(instead, command, app)}"
-    words = re.findall("'(.*?)'", wrong[2]) if wrong else []
-    return text + _did_you_mean([x for x in words if wrong and _is_near(wrong[1].casefold(), x)])
+    return text + _did_you_mean([x for x in re.findall("'(.*?)'", wrong[2]) if _is_near(given, x)])
 
 
 def command_for(word: str) -> str:

@@ -47,10 +47,10 @@ def row_doubt(unused: Any, others: Any, true: Codes) -> str | None:
     n, columns, used = len(true), _coded(unused), _coded(others)
     coded = {name: codes for name, (codes, _) in (used | columns).items()}
     keys = [x for x, codes in coded.items() if np.bincount(codes).min() > 1]
-    keys = [x for x in keys if _n_pairs(coded[x], true) == coded[x].max() + 1]
+    keys = [x for x in keys if len(_pairs(coded[x], true)) == coded[x].max() + 1]
     cell = _cells(coded[x] for x in used)
     for name, (codes, values) in columns.items():
-        is_told = _n_pairs(cell, codes) == cell.max() + 1  # by what the user has named
+        is_told = len(_pairs(cell, codes)) == cell.max() + 1  # by what the user has named
         if is_told or len(values) < 2 or np.bincount(codes).min() < _FEWEST_ROWS:
             continue
         judged = [x for x in values if not _OF_FITTING.fullmatch(str(x))]
@@ -66,7 +66,7 @@ def row_doubt(unused: Any, others: Any, true: Codes) -> str | None:
                 "was fitted are too good"
             )
         named = [x for x in keys if len(values) * (coded[x].max() + 1) == n]
-        named = [x for x in named if _n_pairs(codes, coded[x]) == n]
+        named = [x for x in named if len(_pairs(codes, coded[x])) == n]
         folds = [x for x in coded if x != name and _OF_FITS.search(x)]
         folds = [x for x in folds if _cross_evenly(codes, coded[x])]
         if named or (folds and _OF_FITS.search(name)) or _has_same_labels(name, codes, true):
@@ -107,10 +107,10 @@ def row_doubt(unused: Any, others: Any, true: Codes) -> str | None:
 def pooled_message(what: str, unit: Array, fold: Array) -> str | None:
     """Say that rows of one unit are in several folds, and several of them in one."""
     n_units = unit.max() + 1
-    pairs = np.unique(np.broadcast_arrays(unit, fold), axis=1)
-    if not n_units < pairs.shape[1] < len(unit):
+    pairs, n_folds = _pairs(unit, fold), int(fold.max()) + 1
+    if not n_units < len(pairs) < len(unit):
         return None
-    n_several = np.count_nonzero(np.bincount(pairs[0]) > 1)
+    n_several = np.count_nonzero(np.bincount(pairs // n_folds) > 1)
     return (
         f"{n_several} of {n_units} {what} have rows in several folds: if one fit was trained on "
         "some of these and judged on others, values are biased upwards. Keep them in one fold, and "
@@ -148,8 +148,8 @@ def _cells(codes: Iterable[Array]) -> Array:
     return cell
 
 
-def _n_pairs(first: Array, second: Array) -> int:
-    return len(np.unique(first * (int(second.max()) + 1) + second))
+def _pairs(first: Array, second: Array) -> Array:
+    return np.unique(first * (int(second.max()) + 1) + second)
 
 
 def _cross_evenly(first: Array, second: Array) -> bool:
