@@ -15,7 +15,6 @@ ROOT = Path(__file__).resolve().parent.parent
     ("command", "expected"),
     [
         (["experiments/regularization.py"], "| tree on iris |"),
-        (["experiments/threshold_pools.py"], "| K=3, n=75 |"),
         (["experiments/gates.py"], "| at_least | 2 | 6 | 0 |"),
         (["experiments/coverage.py"], "| K=4, balanced | DMF-AUC |"),
         (["experiments/band.py"], "| K=2, good |"),
@@ -52,6 +51,7 @@ def test_script_runs(command, expected):
         ("charts", "(tableware)"),
         ("rank_disagreement", "| AUPRG and AUPR disagree on the best model"),
         ("real_data", "| iris | k-nearest > multinomial > tree | 0.36 |"),
+        ("threshold_pools", "| K=3, n=75 |"),
         ("threshold_selection", "| shuttle-landing-control | bayes |"),
     ],
 )
