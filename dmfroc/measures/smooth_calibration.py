@@ -178,13 +178,15 @@ class SmoothCurves(Statistic):
         return SmoothGaps(predicted - self.forecast, weights, found)
 
     def _coefficients(self, weights: PerRow, starts: Sequence[Coefficients]) -> list[Coefficients]:
-        """Fit all curves side by side, or each by itself where that does not do."""
-        if self._together is not None:
-            of_fits = np.array([weights @ x.on_grid if x.has_grid else weights for x in self.fits])
-            found = self._together.fitted(of_fits, np.array(starts))
-            if all(map(SmoothFit.is_precise, self.fits, found, of_fits)):
-                return list(found)
-        return [fit.fitted(weights, x) for fit, x in zip(self.fits, starts, strict=True)]
+        """Fit all curves side by side, and each by itself for which that does not do."""
+        if self._together is None:
+            return [fit.fitted(weights, x) for fit, x in zip(self.fits, starts, strict=True)]
+        of_fits = np.array([weights @ x.on_grid if x.has_grid else weights for x in self.fits])
+        found = self._together.fitted(of_fits, np.array(starts))
+        return [
+            own if fit.is_precise(own, nodes) else fit.fitted(weights, start)
+            for fit, own, nodes, start in zip(self.fits, found, of_fits, starts, strict=True)
+        ]
 
     @cached_property
     def _together(self) -> BinaryFit | None:

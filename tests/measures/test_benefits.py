@@ -6,7 +6,12 @@ import pytest
 
 from dmfroc import compare, estimate, measures
 from dmfroc.extend import influences
-from dmfroc.measures import expected_utility, interventions_avoided, net_benefit
+from dmfroc.measures import (
+    expected_utility,
+    interventions_avoided,
+    net_benefit,
+    standardized_net_benefit,
+)
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(2, size=120)
@@ -73,6 +78,19 @@ def test_prevalence_of_the_sample_changes_nothing():
     weights = np.where(Y == 1, 0.1 / Y.mean(), 0.9 / (1 - Y.mean()))
     expected = net_benefit(0.2)(Y, P, sample_weight=weights)
     assert net_benefit(0.2, prevalence=0.1)(Y, P) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.1])
+@pytest.mark.parametrize("measure", [net_benefit, standardized_net_benefit, interventions_avoided])
+def test_influences_are_what_a_little_more_weight_changes(measure, prevalence):
+    step, of_rows = 1e-6, measure(0.3, prevalence=prevalence)
+    moved = [
+        of_rows(Y, P, sample_weight=1 + step * (np.arange(len(Y)) == row))
+        - of_rows(Y, P, sample_weight=1 - step * (np.arange(len(Y)) == row))
+        for row in range(len(Y))
+    ]
+    expected = np.array(moved) / (2 * step)
+    np.testing.assert_allclose(influences(of_rows, Y, P), expected, rtol=1e-6, atol=1e-9)
 
 
 def test_baselines_are_classifiers():

@@ -14,7 +14,7 @@ from dmfroc import Predictions, compare, compare_subgroups, estimate, evaluate, 
 from dmfroc.extend import influences
 from dmfroc.measures import MEASURES
 from dmfroc.measures.measure import bind
-from dmfroc.measures.smooth_calibration import SmoothFit
+from dmfroc.measures.smooth_calibration import SmoothCurves, SmoothFit
 from dmfroc.measures.statistics.recalibration import BinaryFit
 
 NAMES = [m.name for m in MEASURES.values() if m.family in ("calibration", "decisions")]
@@ -262,6 +262,17 @@ def test_smooth_curve_on_a_grid_is_that_of_the_observations():
     wide = SmoothFit.on(np.append(1e-290, p[1:]), fit.outcome, ones)
     assert np.array_equal(wide.fitted(weights[0]), BinaryFit.fitted(wide, weights[0]))
     assert np.isnan(SmoothFit.on(p, (p > 0.3).astype(float), ones).fitted(weights[0])).all()
+
+
+def test_curves_side_by_side_are_those_of_each_event():
+    rng = np.random.default_rng(6)
+    p = expit(rng.normal(-2, 1.5, size=(3, 9000)))
+    p[1, 0] = 1e-290  # the grid of the second event is too wide
+    outcome, ones = (rng.random(p.shape) < p).astype(float), np.ones(9000)
+    fits = tuple(SmoothFit.on(x, y, ones) for x, y in zip(p, outcome, strict=True))
+    weights = rng.exponential(size=9000)
+    found = SmoothCurves(fits, p, ones).count(weights, np).coefficients
+    assert np.array(found) == pytest.approx(np.array([x.fitted(weights) for x in fits]), rel=1e-9)
 
 
 def test_knots_of_whole_weights_are_those_of_repeated_rows():
