@@ -50,11 +50,11 @@ class Atoms(NamedTuple):
 
     def merged(self) -> Atoms:
         """Return each influence once, if most units have one in common, as those of hard labels."""
-        x = self.influences
-        if 2 * np.count_nonzero(np.diff(np.sort(x))) > len(x):
+        ordered = np.sort(self.influences)
+        values = ordered[np.diff(ordered, prepend=-np.inf) > 0]
+        if 2 * (len(values) - 1) > len(ordered):
             return self
-        values, place = np.unique(x, return_inverse=True)
-        return self._means(place, len(values))
+        return self._means(values.searchsorted(self.influences), len(values))
 
     def _means(self, place: IntPerUnit, n_places: int) -> Atoms:
         x, masses, stratum = self

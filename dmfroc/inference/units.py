@@ -191,13 +191,16 @@ class Units:
 
         Takes what is in the order of `by_stratum`.
         """
-        second, fourth = np.zeros((2, len(sums), len(self.sizes)))
-        for stratum, scaled in self.centred_parts(sums):
-            scaled *= self.sizes[stratum]
-            scaled *= scaled
-            second[:, stratum] += scaled.sum(axis=1)
-            fourth[:, stratum] += np.einsum("ru,ru->r", scaled, scaled)
-        return second / self.sizes, fourth / self.sizes, self.totals(sums)
+        begins, drawn = np.cumsum(self.drawn) - self.drawn, self.drawn
+        stratum = self.stratum[self.by_stratum[begins]]
+        powers = sums - (np.add.reduceat(sums, begins, axis=1) / drawn).repeat(drawn, axis=1)
+        powers *= self.sizes[stratum].repeat(drawn)
+        of_strata = []
+        for _ in ("second", "fourth"):
+            powers *= powers
+            of_parts = np.add.reduceat(powers, begins, axis=1)
+            of_strata.append(np.stack([np.bincount(stratum, x) for x in of_parts]) / self.sizes)
+        return *of_strata, self.totals(sums)
 
     @cached_property
     def drawn(self) -> Int[np.ndarray, " d"]:

@@ -152,7 +152,7 @@ def on_device(values: Any) -> Any:
 
 def from_library(values: Any, what: str) -> Any:
     """Wrap a column or table that narwhals knows as its Series or DataFrame; else None."""
-    if isinstance(values, np.ndarray | list | tuple | range):
+    if values is None or isinstance(values, np.ndarray | list | tuple | range):
         return None
     xarray = _imported("xarray")
     if xarray is not None and isinstance(values, xarray.DataArray):
