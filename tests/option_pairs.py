@@ -545,7 +545,7 @@ def rope_by_hand(run, call, found):
         for scores in (call["y_score"], turned)
     ]
     p_values = [x["differences/0/p_value"] for x in beyond]
-    if p_values == [0.5, 0.5]:  # ends that are moved by a bias are beyond both
+    if 0.5 in p_values:  # an end that is moved by a bias is beyond the value, which tails are about
         return plain
     return plain | {"differences/0/probability_equivalent": 1 - sum(p_values)}
 
