@@ -15,8 +15,9 @@ demo: $(VENV)/.installed
 	@mkdir -p build
 	$(BIN)/dmfroc demo --plot build/dmfroc-demo.png
 
-# What several processes of the tests compile is compiled once.
-test test-fast: export JAX_COMPILATION_CACHE_DIR := $(CURDIR)/build/compiled
+# What several processes of the tests compile is compiled once, a third of all time: a folder
+# that outlasts the checkout, JAX_COMPILATION_CACHE_DIR=..., saves it next time.
+test test-fast: export JAX_COMPILATION_CACHE_DIR := $(or $(JAX_COMPILATION_CACHE_DIR),$(CURDIR)/build/compiled)
 test test-fast: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS := 0.1
 test: doctest
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -1,4 +1,7 @@
+import ctypes
+import gc
 import os
+import sys
 import urllib.request
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -11,6 +14,9 @@ from hypothesis import HealthCheck, settings
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Compiling takes most of the suite's time; unoptimised code computes the same.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+# Where a program was traced from is shown nowhere, and takes a twentieth of compiling it.
+os.environ.setdefault("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "0")
+gc.set_threshold(100_000, 50, 100)  # traces have many objects and few cycles
 
 settings.register_profile(
     "dmfroc",
@@ -21,10 +27,16 @@ settings.register_profile(
 settings.load_profile("dmfroc")
 
 
+MOST_MEMORY = 1e9  # of a process between two files
+
+
 LONGEST = (
     *("applications/test_meta_analysis.py", "tests/test_scripts.py", "fuzz/test_fuzz.py"),
     *("bayes/test_roc.py", "functional/test_functional.py", "tests/test_option_pairs.py"),
     *("kit/test_compiled.py", "measures/test_measure.py", "bayes/test_sampling.py"),
+    *("functional/test_device.py", "functional/test_dmf.py", "multiclass/test_factorization.py"),
+    *("multiclass/test_higher_rank.py", "multiclass/test_band.py", "reports/test_page.py"),
+    *("reports/test_browser.py", "analyses/test_comparison.py", "cli/test_cli.py"),
 )
 
 
@@ -39,6 +51,18 @@ def directory(variable: str, content: str) -> Path:
     if not path or not Path(path).is_dir():
         pytest.skip(f"set {variable} to a directory with {content}, see CONTRIBUTING.md")
     return Path(path)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _large_processes_shrink():
+    """Return the memory of what a file has compiled, which else adds up to several GB."""
+    yield
+    if sys.platform == "linux" and "jax" in sys.modules:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        if pages * os.sysconf("SC_PAGE_SIZE") > MOST_MEMORY:
+            sys.modules["jax"].clear_caches()
+            gc.collect()
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 @pytest.fixture(scope="session")
