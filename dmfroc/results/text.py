@@ -120,7 +120,7 @@ def format_table(
     lines = []
     for row in table:
         parts = [
-            [x] if width(x) <= size else _wrapped(x, size)
+            [x] if width(x) <= size else _wrapped(x, size, "  " * (row is not table[0]))
             for size, x in zip(widths, row, strict=True)
         ]
         for line in zip_longest(*parts, fillvalue=""):
@@ -133,11 +133,16 @@ def format_table(
     return "\n".join(lines)
 
 
-def _wrapped(text: str, size: int) -> list[str]:
-    """Return a text in lines: names are broken behind underscores if they are longer than one."""
+def _wrapped(text: str, size: int, indent: str) -> list[str]:
+    """Return a text in lines: names are broken behind underscores if they are longer than one.
+
+    Lines after the first are indented if all parts fit then.
+    """
     has_long_name = max(map(width, _BREAKS.split(text))) > size
     wrapper = _NameWrapper if has_long_name else textwrap.TextWrapper
-    return wrapper(size * len(text) // width(text)).wrap(text)
+    parts = (_BREAKS_OF_NAMES if has_long_name else _BREAKS).split(text)
+    indent *= max(map(width, parts)) + len(indent) <= size
+    return wrapper(size * len(text) // width(text), subsequent_indent=indent).wrap(text)
 
 
 def format_probability(probability: float) -> str:

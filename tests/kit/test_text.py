@@ -83,6 +83,7 @@ def test_tables_wider_than_a_terminal_have_several_lines_a_row():
     assert "".join(lines).count("+0.0123 to +0.0456") == len(rows)
     assert "simultaneous 95 %" in lines[0]
     assert "interval" in lines[1]
+    assert sum(line.startswith("  ") for line in lines) >= len(rows)  # of one row
 
 
 def test_text_is_flush_left_and_numbers_are_flush_right():
