@@ -147,7 +147,7 @@ def _parts(text: str, size: int) -> list[str]:
 
 
 def _wrapped(text: str, size: int, indent: str) -> list[str]:
-    """Return a text in lines, of which all but the first are indented."""
+    """Return a text in lines, and all but the first with an indent."""
     wrapper = _NameWrapper if _has_long_name(text, size) else textwrap.TextWrapper
     return wrapper(size * len(text) // width(text), subsequent_indent=indent).wrap(text)
 
