@@ -486,8 +486,8 @@ over the samples, *sampling range* their middle 95 %.
 
 There are {samples["bootstrap"]} samples of each cell, with 1,000 draws. The Monte Carlo error
 of a coverage is {monte_carlo_error(samples["bootstrap"])} points. The smallest class has 100 or 54
-observations; with fewer than ten the bootstraps are too short, and warn. The Bayesian bootstrap is
-in `experiments/results/coverage_bootstrap.parquet`.
+observations; with fewer than ten, draws alone are too short, with a warning. The Bayesian bootstrap
+is in `experiments/results/coverage_bootstrap.parquet`.
 
 {bootstrap_summary(tables["bootstrap"], samples["bootstrap"])}
 

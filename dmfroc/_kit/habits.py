@@ -56,7 +56,9 @@ def line_near(name: str) -> str:
 
 def unclear(name: str) -> str:
     """Say what to use instead of what means several measures, or none; nothing of other names."""
-    word = normalized(name)
+    word, words = normalized(name), name.split()
+    if len(words) > 1 and all(map(measure_called, words)):
+        return f": write commas between measures, {','.join(words)}"
     for known, hint in table("measures").items():
         if word == normalized(known):
             return f", which is not clear: use {hint}"
@@ -101,6 +103,9 @@ def explained(function: Callable[..., Any], package: str) -> Callable[..., Any]:
             raise
 
     public.__module__ = package  # where pickle finds it
+    shown = signature(function)  # without arguments that are there to be refused
+    own = [x for x in shown.parameters.values() if x.annotation != "Nothing"]
+    vars(public)["__signature__"] = shown.replace(parameters=own)
     return public
 
 

@@ -353,7 +353,7 @@ class Comparison(NamedEstimates):
         """Return the same, the best one first, and how far it is ahead of each of the others."""
         ranked = self.best_first()
         behind = ranked.differences[: len(self.estimates) - 1]
-        title = f"best {'/' if self.scale == 'ratio' else '-'} it"
+        title = f"best {'/' if self.scale == 'ratio' else '-'} row"
         adjusted = f"adjusted p ({'max-T' if self.simultaneous else 'Holm'})"
         p_values = [None, *(d.adjusted_p_value for d in behind)]
         columns = [
@@ -443,8 +443,9 @@ class Comparison(NamedEstimates):
         return [line] * bool(told)
 
     def foot(self) -> list[str]:
-        """Return what a one-sided test tests, where rules differ, and the best classifier."""
-        lines = [] if self.hypothesis.is_two_sided else [self.tested]
+        """Return what draws and one-sided tests are, where rules differ, and who is best."""
+        lines = [f"{x} P(A better) is the share of draws." for x in super().foot()]
+        lines += [self.tested] * (not self.hypothesis.is_two_sided)
         if len(self.estimates) > 2:
             of_best = f"the {in_percent(self.level)} confidence set for the best classifier"
             lines.append(f"may be best: in {of_best}")

@@ -40,6 +40,7 @@ from dmfroc.results.estimate import (
     judge_table,
     names_shown,
     of_measures,
+    title_for,
 )
 from dmfroc.results.result import ResultsByName, sample_attributes
 from dmfroc.results.table import Table
@@ -127,7 +128,8 @@ class Evaluation(NamedEstimates):
         """
         if self.area is not None:
             return self.estimates[self.area]
-        return self.evidence.area(self.curve_options, self.level)
+        found = self.evidence.area(self.curve_options, self.level)
+        return found and replace(found, title=title_for(found.title, self.predictions))
 
     def band(self, kind: BandKind = "pointwise") -> CurveBand | None:
         """Return the jackknife's band of the curve, of the same units and level.

@@ -71,7 +71,8 @@ class Ranks(Result):
         nowhere = ", which is nowhere here" * (len(self.tiers) == 1)
         return [
             f"Best to worst rank is a {in_percent(self.level)} interval, all at once. A new tier "
-            f"begins where the data show all above to be better than all below{nowhere}."
+            f"begins where the data show all above to be better than all below{nowhere}. All "
+            'pairs are tested at once here: "may be best" of a comparison can exclude more.'
         ]
 
     def tables(self) -> list[Table]:

@@ -163,7 +163,7 @@ class SubgroupComparison(NamedEstimates):
             low, high = (f"{x:.4f}" for x in gap.interval)
             of = f"largest gap: {gap.first} minus {gap.second} = {gap.value:.4f}"
             lines.insert(0, f"{of}, {in_percent(self.level)} interval {low} to {high}")
-        return [f"all groups equal: {self.omnibus}", *lines, *left_out]
+        return [f"all groups equal: {self.omnibus}", *lines, *super().foot(), *left_out]
 
     @property
     def largest_gap(self) -> Difference:

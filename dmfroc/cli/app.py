@@ -267,7 +267,7 @@ def _usage(error: click.UsageError) -> str:
     if isinstance(error, click.exceptions.NoSuchOption):
         known = [(x, param) for param in command.params for x in param.opts if x.startswith("--")]
         word = error.option_name.lstrip("-").replace("-", "_")
-        alike = names_alike(word)
+        alike = [word, *names_alike(word)]
         near = [x for x, param in known if {param.name, OTHERS.get(param.name or "")} & {*alike}]
         near += [x for x, param in known if _is_near(word, x[2:], param.name or "")]
         remedy = remedy_of(word, arguments) or ("" if near else as_measure(word, names))

@@ -70,6 +70,7 @@ _PHRASES = {
     "sites need a name each: pass a dict by name of the site": "FILES must have different names",
     "dmfroc.applications.calibration_tests(y_true, y_score)": "dmfroc calibration",
     "calibration_tests needs": "dmfroc calibration needs",
+    "leave by='values' out, to count positions": "take a measure without 'values' in its name",
     "decision_curve needs": "dmfroc decision needs",
     "y_pred=score >= threshold, or dmfroc.applications.operating_point": "threshold=",
     ", or call dmfroc.cross_validate(model, X, y, cv=...)": "",

@@ -93,7 +93,8 @@ def row_doubt(unused: Any, others: Any, true: Codes) -> str | None:
             "one observation or patient: standard errors are too small without. Each of its "
             f"{len(sizes)} values is in {rows}, all of one class"
         )
-    if not all(map(_OF_FOLDS.search, used)):  # another may be that of the groups
+    others = [len(values) for name, (_, values) in used.items() if not _OF_FOLDS.search(name)]
+    if max(others, default=0) >= _FEWEST_CASES:  # this one may be that of the groups
         return None
     for name, (codes, values) in columns.items():
         if _OF_PEOPLE.search(name) and _FEWEST_CASES <= len(values) < len(codes):

@@ -90,6 +90,12 @@ def _obstacle(predictions: Predictions, *, costs: _Costs | None, by: Distance) -
     return no_hard_labels(predictions)
 
 
+def _not_numbers(predictions: Predictions) -> str | None:
+    if not label_values(predictions.labels):
+        return "needs classes that are numbers: take krippendorff_alpha_ordinal, which counts ranks"
+    return no_hard_labels(predictions)
+
+
 def _uneven_gaps(predictions: Predictions) -> str | None:
     gaps = np.diff(label_values(predictions.labels))
     if len(gaps) == 0 or np.ptp(gaps) <= _EVEN * np.abs(gaps).max():
@@ -242,6 +248,7 @@ def _agreement(
     name: str, title: str, chance: Chance, growth: Growth | Scale, by: Distance = "positions"
 ) -> Measure:
     is_ordered = growth not in ("nominal", "ratio") and by == "positions"
+    is_of_numbers = chance == "alpha" and by == "values"
     has_gaps = is_ordered and growth != "ordinal"
     return Measure(
         name=name,
@@ -250,7 +257,7 @@ def _agreement(
         bounds=(-math.inf, 1.0) if chance == "even" and growth != "nominal" else SIGNED,
         family="agreement",
         needs="labels",
-        obstacle=WithOptions(_obstacle, costs=None, by=by),
+        obstacle=_not_numbers if is_of_numbers else WithOptions(_obstacle, costs=None, by=by),
         caveats=(_uneven_gaps,) * has_gaps + (alphabetical_message,) * is_ordered,
     )
 

@@ -16,14 +16,7 @@ from dmfroc._kit.options import flag, nonnegative, number, positive
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import curve_summaries, ranges
 from dmfroc.measures.bound import Summary
-from dmfroc.measures.measure import (
-    SIGNED,
-    UNBIASED,
-    UNIT,
-    IntervalProperties,
-    Measure,
-    WithOptions,
-)
+from dmfroc.measures.measure import SIGNED, UNBIASED, UNIT, IntervalProperties, Measure, WithOptions
 from dmfroc.measures.registry import also_called, family, register
 from dmfroc.measures.statistics.curves import (
     CurveCounts,

@@ -32,10 +32,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import Summary, values_and_influences
 from dmfroc.multiclass.costs import PairsOfClasses
 from dmfroc.multiclass.curve import MulticlassROC, Rates, rates_at_thresholds
-from dmfroc.multiclass.rates import (
-    CurveOptions,
-    RateCounts,
-)
+from dmfroc.multiclass.rates import CurveOptions, RateCounts
 from dmfroc.results.result import AttributeTables
 
 PerPoint = Float[np.ndarray, " m"]

@@ -24,13 +24,7 @@ from dmfroc.measures.statistics.curves import one_curve
 from dmfroc.multiclass.center import Problem, center, fit_problem, problem_of_counts
 from dmfroc.multiclass.costs import PairsOfClasses, PairWeights, one_curve_message, weight_matrices
 from dmfroc.multiclass.links import Link, link_of
-from dmfroc.multiclass.rank_one import (
-    Center,
-    RateDerivatives,
-    binomial_deviance,
-    drawn_in,
-    sigmoid,
-)
+from dmfroc.multiclass.rank_one import Center, RateDerivatives, binomial_deviance, drawn_in, sigmoid
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,

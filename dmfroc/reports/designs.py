@@ -22,6 +22,7 @@ from dmfroc.reports.page import meanings
 from dmfroc.reports.rendering import chart, page
 from dmfroc.reports.tables import as_sentence, page_table
 from dmfroc.reports.verdict import (
+    adjusted_for,
     against_chance,
     comparison_verdict,
     digits,
@@ -324,10 +325,7 @@ def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
             f"{largest.first} and {largest.second}, is not excluded."
         )
     if len(groups.differences) > 1:
-        sentences.append(
-            f"Intervals and p-values are adjusted for all {len(groups.differences)} differences: "
-            f"with probability {groups.level:g} all intervals of differences hold at once."
-        )
+        sentences.append(adjusted_for(len(groups.differences), groups.level))
     return sentences
 
 
@@ -374,8 +372,5 @@ def runs_verdict(runs: RunsComparison) -> list[str]:
             f"{enumerated(only_models)}. Other training runs may reverse that."
         )
     if len(test.differences) > 1:
-        sentences.append(
-            f"P-values are Holm-adjusted for {len(test.differences)} comparisons; intervals are "
-            "not adjusted."
-        )
+        sentences.append(adjusted_for(len(test.differences)))
     return sentences

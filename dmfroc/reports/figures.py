@@ -52,7 +52,7 @@ _MOST_WITH_BARS = 3  # classifiers with intervals in a chart of calibration
 _POINTS_OF_FOLDS = 4_000  # of their curves together
 _MOST_FOLD_CURVES = 100
 _DIAGONAL = f"M0,{SMALL_SIZE:g}L{SMALL_SIZE:g},0"
-_MANY_SCORES = 200_000
+_MANY_SCORES, _FEW_ROWS = 200_000, 30_000  # the rows times decision curves
 _LEAST_BENEFIT = 0.01  # standardized: from which on a chart of decisions shows something
 
 
@@ -212,11 +212,13 @@ def decisions(
         for position, (name, (predictions, _)) in enumerate(samples.items()):
             if no_probabilities(predictions) is not None:
                 continue
-            step = 0.05 if predictions.scores.size <= _MANY_SCORES else 0.1
-            thresholds = np.arange(step, 0.99, step)
+            n_steps = 20 if predictions.scores.size <= _MANY_SCORES else 10
+            if len(predictions.true) * len(wholes) * len(shown) <= _FEW_ROWS:
+                n_steps = 100  # as decision_curve, with the same ranges
+            thresholds = np.arange(1, n_steps) / n_steps
             share, benefit, of_all, ranges = drawn_curve(wholes[name], thresholds, label, level)
             treat_all = thresholds, of_all / share
-            steps = f"better at {ranges}, in steps of {step:g}"
+            steps = f"better at {ranges}, of {n_steps - 1} thresholds at once"
             text = steps if ranges else "nowhere shown to be better"
             curves.append((position, name, thresholds, benefit / share, text))
         own = [np.array([x, y])[:, y > _LEAST_BENEFIT] for _, _, x, y, _ in curves]

@@ -26,12 +26,7 @@ from dmfroc.reports.numbers import Numbers, numbers_of
 from dmfroc.reports.rendering import page
 from dmfroc.reports.shapes import shade, thinned
 from dmfroc.reports.tables import page_table
-from dmfroc.reports.thresholds import (
-    MOST_CLASSES,
-    at_thresholds,
-    place_of,
-    thresholds_table,
-)
+from dmfroc.reports.thresholds import MOST_CLASSES, at_thresholds, place_of, thresholds_table
 from dmfroc.reports.verdict import (
     MOST_NAMED,
     against_chance,
@@ -46,7 +41,7 @@ from dmfroc.reports.verdict import (
     watch_out,
     which_is_better,
 )
-from dmfroc.results.estimate import Estimate, title_for
+from dmfroc.results.estimate import Estimate, about_draws
 from dmfroc.results.result import attributed, renders
 from dmfroc.results.table import Column, Table
 
@@ -116,8 +111,8 @@ def evaluation_page(evaluation: Evaluation, name: str = _UNNAMED, title: str | N
     """Return the report of one classifier."""
     predictions, titles = evaluation.predictions, {e.title: e for e in evaluation.shown}
     area = evaluation.estimates.get(evaluation.area or "", titles.get("AUC"))
-    if area is None and predictions.has_scores and (other := evaluation.area_estimate):
-        area = replace(other, title=title_for(other.title, predictions))
+    if area is None and predictions.has_scores:
+        area = evaluation.area_estimate
     return _page(
         evaluation,
         title,
@@ -388,11 +383,13 @@ def _provenance(
     methods = ", ".join(dict.fromkeys(e.method for e in estimates))
     seeds = {int(s) for s in (seed, *(e.seed for e in estimates)) if s is not None}
     draws = {e.n_draws for e in estimates if e.n_draws is not None}
+    of_draws = about_draws(estimates)
     rows = [
         ("Observations", size),
         (
             "Intervals",
-            f"{in_percent(estimates[0].level)}, {methods}{_LIMITS * ('jack' in methods)}",
+            f"{in_percent(estimates[0].level)}, {methods}{_LIMITS * ('jack' in methods)}"
+            f"{of_draws and f' ({of_draws})'}",
         ),
     ]
     if draws:

@@ -24,7 +24,6 @@ from dmfroc.results.estimate import Estimate
 from dmfroc.results.table import rounded
 from dmfroc.results.text import equals_p_value, facts, format_interval, format_probability
 
-_RARE = 20  # observations: below this many, no method can promise much of a class
 _FEW = 10  # observations of a class, below which the hardest pair says their number
 _MOST_UNDECIDED = 6
 MOST_NAMED = 4  # classifiers with names in titles, bands, matrices; more are sorted
@@ -136,9 +135,11 @@ def hardest(named: ByClassifier, predictions: Predictions) -> list[str]:
     for numbers in named.values():
         for i, j, area in worst_pairs(numbers, predictions.labels, has_pairs):
             few = f" (n = {n[i]} and {n[j]})" if min(n[i], n[j]) < _FEW else ""
+            back = float(numbers.areas[[*n].index(j), [*n].index(i)])
             sentences.append(
                 f"The hardest pair is {i} against {j}{few}: in {_of_100(area)} of 100 such pairs "
-                f"of cases, that of {i} has the larger score for {i} (A(i|j) {digits(area)})."
+                f"of cases, that of {i} has the larger score for {i} (A(i|j) {digits(area)}). By "
+                f"scores for {j}, that of {j} in {_of_100(back)} of 100 (A(j|i) {digits(back)})."
             )
         if numbers.confusion is not None:
             right = share_of_right(numbers.confusion)
@@ -214,21 +215,26 @@ def p_text(p_value: float) -> str:
     return "p < 0.001" if p_value < 0.001 else equals_p_value(p_value)
 
 
+def adjusted_for(n: int, level: float | None = None) -> str:
+    """Say how n p-values are adjusted, and intervals that hold at once at a level."""
+    if level is None:
+        return f"P-values are Holm-adjusted for {n} comparisons; intervals are not adjusted."
+    return (
+        f"Intervals and p-values are adjusted for all {n} comparisons: with probability "
+        f"{level:g} all intervals of differences hold at once."
+    )
+
+
 def footnote(comparison: Comparison) -> str:
     """Say how differences are adjusted, by which rule the verdict goes, and how others differ."""
     n, notes = len(comparison.differences), comparison.where_rules_differ()
     if n > 1:
-        adjusted = (
-            f"Intervals and p-values are adjusted for all {n} comparisons: with probability "
-            f"{comparison.level:g} all intervals of differences hold at once."
-            if comparison.simultaneous
-            else f"P-values are Holm-adjusted for {n} comparisons; intervals are not adjusted."
-        )
-        notes = [adjusted, *notes]
+        notes.insert(0, adjusted_for(n, comparison.level if comparison.simultaneous else None))
         if comparison.hypothesis.is_two_sided:
             notes.append(
-                'The verdict goes by "may be best", one one-sided test against all others. Tiers '
-                "are stricter: each member of one is shown to be better than each of the next."
+                'The verdict goes by "may be best", one one-sided test against all others. Ranks '
+                "and tiers are stricter, as they are about all pairs at once: the best rank of one "
+                "that is excluded as the best can be 1."
             )
     return " ".join(notes)
 
@@ -333,16 +339,8 @@ def _about_folds(several: Iterable[Predictions], method: str) -> list[str]:
 
 
 def watch_out(named: ByClassifier, predictions: Predictions) -> list[str]:
-    """Say what to watch out for: rare classes, and pairs that are hardly told apart."""
-    counts = dict(zip(predictions.labels, predictions.class_counts.tolist(), strict=True))
-    rare = [f"{class_name(label)} (n = {n})" for label, n in counts.items() if 0 < n < _RARE]
+    """Say what to watch out for: absent classes, and pairs that are hardly told apart."""
     remarks = []
-    if rare:
-        remarks.append(
-            f"Few observations of {enumerated(rare)}: their values are uncertain, and "
-            "their intervals may cover less than stated. More observations of these classes would "
-            "help most."
-        )
     if predictions.absent_labels:
         names = enumerated(list(map(class_name, predictions.absent_labels)))
         remarks.append(f"Never observed: {names}. Their pairs are left out.")

@@ -19,13 +19,7 @@ from dmfroc._kit.text import in_percent, normalized, printable
 from dmfroc.inputs.messages import shortened
 from dmfroc.results.result import ByName, Result, Valued, unknown_name
 from dmfroc.results.table import Column, Name, Table, attribute_columns, rounded
-from dmfroc.results.text import (
-    common,
-    design_lines,
-    format_interval,
-    paragraphs,
-    warning_lines,
-)
+from dmfroc.results.text import common, design_lines, format_interval, paragraphs, warning_lines
 
 if TYPE_CHECKING:
     from dmfroc.inputs.predictions import Predictions
@@ -194,6 +188,11 @@ class NamedEstimates(Result, Mapping[str, Estimate]):
             found.append(prefix + of_name.sub(lambda name: titles[name[0]], warning))
         return tuple(found)
 
+    def foot(self) -> list[str]:
+        """Return where intervals of draws come from."""
+        text = about_draws(self.estimates.values())
+        return [f"Intervals are {text}."] * bool(text)
+
     def __getitem__(self, name: str) -> Estimate:
         if name in self.estimates:
             return self.estimates[name]
@@ -209,6 +208,12 @@ class NamedEstimates(Result, Mapping[str, Estimate]):
 
     def __len__(self) -> int:
         return len(self.estimates)
+
+
+def about_draws(estimates: Iterable[Estimate]) -> str:
+    """Say where intervals by a bootstrap come from; nothing of others."""
+    is_drawn = not {"bootstrap", "bayesian_bootstrap"}.isdisjoint(x.method for x in estimates)
+    return "of draws, extended to the jackknife's limits where these reach further" * is_drawn
 
 
 def _is_called(e: Estimate, name: str) -> bool:

@@ -117,11 +117,15 @@ def format_table(
             while sum(widths) > most and widths != limits:
                 wider = [i for i, (x, y) in enumerate(zip(widths, limits, strict=True)) if x > y]
                 widths[max(wider, key=widths.__getitem__)] -= 1
+    indents = [
+        "  " * all(max(map(width, _parts(x, size))) + 2 <= size for x in cells if width(x) > size)
+        for size, (_, *cells) in zip(widths, columns, strict=True)
+    ]
     lines = []
     for row in table:
         parts = [
-            [x] if width(x) <= size else _wrapped(x, size)
-            for size, x in zip(widths, row, strict=True)
+            [x] if width(x) <= size else _wrapped(x, size, indent * (row is not table[0]))
+            for size, x, indent in zip(widths, row, indents, strict=True)
         ]
         for line in zip_longest(*parts, fillvalue=""):
             gaps = [" " * (size - width(x)) for size, x in zip(widths, line, strict=True)]
@@ -133,11 +137,19 @@ def format_table(
     return "\n".join(lines)
 
 
-def _wrapped(text: str, size: int) -> list[str]:
-    """Return a text in lines: names are broken behind underscores if they are longer than one."""
-    has_long_name = max(map(width, _BREAKS.split(text))) > size
-    wrapper = _NameWrapper if has_long_name else textwrap.TextWrapper
-    return wrapper(size * len(text) // width(text)).wrap(text)
+def _has_long_name(text: str, size: int) -> bool:
+    return max(map(width, _BREAKS.split(text))) > size
+
+
+def _parts(text: str, size: int) -> list[str]:
+    """Return what is not broken: names are, behind underscores, if they are longer than a line."""
+    return (_BREAKS_OF_NAMES if _has_long_name(text, size) else _BREAKS).split(text)
+
+
+def _wrapped(text: str, size: int, indent: str) -> list[str]:
+    """Return a text in lines, and all but the first with an indent."""
+    wrapper = _NameWrapper if _has_long_name(text, size) else textwrap.TextWrapper
+    return wrapper(size * len(text) // width(text), subsequent_indent=indent).wrap(text)
 
 
 def format_probability(probability: float) -> str:

@@ -249,7 +249,7 @@ def test_six_classifiers_have_fifteen_differences():
     text = str(result)
     for name in scores:
         assert f"\n{name} " in text
-    assert "best - it" in text
+    assert "best - row" in text
     assert "15 differences: see to_pandas('differences')" in text
 
 

@@ -675,3 +675,26 @@ def test_all_measures_say_which_are_left_out():
         assert found.as_json()["warnings"][-1] == told
         assert names not in found
     assert not any("leaves out" in x for x in EVALUATION.warnings)
+
+
+def test_measures_without_commas_are_told():
+    with pytest.raises(ValueError, match="write commas between measures, auc,brier_score"):
+        dmfroc.evaluate(Y, S, measures="auc brier_score")
+
+
+@pytest.mark.parametrize("function", [dmfroc.evaluate, dmfroc.estimate, dmfroc.compare])
+def test_signatures_show_no_arguments_that_are_refused(function):
+    kinds = {x.kind for x in inspect.signature(function).parameters.values()}
+    assert kinds == {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+
+
+@pytest.mark.parametrize("given", ["population", "prevalence", "target_prevalence", "class_shares"])
+def test_shares_of_the_population_are_found_by_all_their_names(given):
+    y, score = np.arange(60) % 2, np.linspace(0.1, 0.9, 60)
+    calls = {"population": "evaluate estimate", "prevalence": "decision_curve plan"}
+    for option, names in calls.items():
+        for name in names.split() if option != given else ():
+            call = getattr(dmfroc, name, None) or getattr(dmfroc.applications, name)
+            first = ["accuracy"] * (name == "estimate")
+            with pytest.raises(TypeError, match=f"pass {option}="):
+                call(*first, y, score, **{given: 0.02})

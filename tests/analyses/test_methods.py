@@ -91,3 +91,23 @@ def test_methods_are_known_by_name():
             [dmf_auc()], Predictions.from_arrays(classes, scores["a"]), Options(method=name, seed=3)
         )
         assert (found.name, found.seed, found.level) == (name, 3, 0.95)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
+def test_what_is_drawn_says_that_it_is_extended(method):
+    """Of eight cases of a class draws are too narrow: the jackknife's limits decide."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [120, 8])
+    scores = {name: rng.normal(size=128) + 1.5 * y for name in "ab"}
+    text = "Intervals are of draws, extended to the jackknife's limits where these reach"
+    for score in scores.values():
+        drawn, plain = (evaluate(y, score, method=x, measures="hand_till") for x in (method, None))
+        (low, high), (least, most) = drawn["AUC"].interval, plain["AUC"].interval
+        assert low <= least
+        assert most <= high
+        assert any(text in line for line in drawn.foot())
+        assert plain.foot() == []
+        assert "(of draws, extended to the jackknife" in drawn._repr_html_() + drawn.to_html()
+    both = compare(y, scores, method=method)
+    assert both.foot()[0].endswith("P(A better) is the share of draws.")
+    assert "of draws" not in "".join(compare(y, scores).foot())

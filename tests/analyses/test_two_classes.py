@@ -134,6 +134,7 @@ def test_both_areas_of_two_classes_have_one_title(measure):
     labels = sorted(set(CLASSES))
     plain = evaluate(CLASSES, score, measures=measure)
     assert titles_of(plain) == {"AUC"}
+    assert evaluate(CLASSES, score, measures="max_informedness").area_estimate.title == "AUC"
     assert estimate(measure, CLASSES, score).title == "AUC"
     each = evaluate(CLASSES, both, measures=measure, pos_label=labels)
     assert all(titles_of(of_class) == {"AUC"} for of_class in each.values())

@@ -58,7 +58,8 @@ def test_a_print_says_what_a_tier_is():
     ranks = FOUND.ranks()
     told = (
         "Best to worst rank is a 95 % interval, all at once. A new tier begins where the data show "
-        "all above to be better than all below."
+        'all above to be better than all below. All pairs are tested at once here: "may be best" '
+        "of a comparison can exclude more."
     )
     assert ranks.foot() == [told]
     one = replace(ranks, tiers=(tuple("abcdef"),))

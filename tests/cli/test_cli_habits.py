@@ -335,6 +335,8 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
             "No such option '--target' (did you mean --label or --truth?)",
         ),
         ("evaluate F --label y --target .1", "--label or --truth or --target-prevalence?)"),
+        ("evaluate F --label y --population .1", "(did you mean --target-prevalence?)"),
+        ("evaluate F --label y --prevalence .1", "(did you mean --target-prevalence?)"),
         ("evaluate F --label y -l p", "(did you mean --label or --labels or --level or --latex?)"),
         ("evaluate F --label y --format csv", "--json or --csv or --latex or --markdown?)"),
         ("evaluate F --label y --seed 1", "No such option '--seed' (did you mean --random-state?)"),

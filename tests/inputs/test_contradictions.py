@@ -838,3 +838,11 @@ def test_a_positive_class_of_absence_is_told_where_it_matters(tmp_path, event, n
     shown = on_one_line(CliRunner().invoke(app, [*called, "--measures", "recall"]).stdout)
     assert f"is the positive class, else {none!r}: {told} in sorted order" in shown
     assert "warning: pass --pos-label " in shown
+
+
+def test_persons_are_told_beside_a_column_of_subgroups(tmp_path):
+    table = of_models(1, site=["a"]).assign(patient=np.arange(120) // 2)
+    table = table.assign(sex=table["patient"] % 2, clinic=table["patient"] // 2)
+    path, told = tmp_path / "a.csv", "pass groups='patient' if rows with the same one are of one"
+    assert told in warnings_of(table, path, other_columns=["sex"])
+    assert told not in warnings_of(table, path, other_columns=["clinic"])  # may be the groups

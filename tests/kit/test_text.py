@@ -85,6 +85,16 @@ def test_tables_wider_than_a_terminal_have_several_lines_a_row():
     assert "interval" in lines[1]
 
 
+@pytest.mark.parametrize(("longest", "indent"), [("precision", "  "), ("precisions-of", "")])
+def test_further_lines_of_a_name_are_indented_if_those_of_its_column_fit(longest, indent):
+    rows = [[f"the average {longest}", "1"], ["the area of all", "2"], ["short", "3"]]
+    lines = format_table(["measure", "n"], rows, [False, True], 16).splitlines()[2:]
+    assert [line.split()[0] for line in lines if line[-1].isdigit()] == ["the", "the", "short"]
+    further = [line for line in lines if not line[-1].isdigit()]
+    assert further
+    assert all(line.startswith("  ") == bool(indent) for line in further)
+
+
 def test_text_is_flush_left_and_numbers_are_flush_right():
     head, _, *rows = format_table(
         ["n", "title", "x"], [["1", "b", "2"], ["10", "long", "30"]], [True, False, True]

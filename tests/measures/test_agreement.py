@@ -8,7 +8,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from dmfroc import Predictions, compare, estimate, scan
 from dmfroc.extend import influences
-from dmfroc.measures import get_measure, weighted_kappa
+from dmfroc.measures import get_measure, krippendorff_alpha, weighted_kappa
 
 FIRST = [1, 2, 4, 4, 2, 1, 4, 2, 1, 4]
 SECOND = [1, 2, 4, 2, 2, 1, 4, 1, 2, 4]
@@ -158,6 +158,8 @@ def test_what_cannot_be_bound_is_refused():
         weighted_kappa([[0, 1], [1, 0]])(FIRST, y_pred=SECOND)
     with pytest.raises(ValueError, match="needs classes that are numbers"):
         weighted_kappa(by="values")(list("aab"), y_pred=list("abb"))
+    with pytest.raises(ValueError, match="numbers: take krippendorff_alpha_ordinal"):
+        krippendorff_alpha("interval")(list("aab"), y_pred=list("abb"))
     with pytest.raises(ValueError, match="weights is a matrix: leave by out"):
         weighted_kappa([[0, 1], [1, 0]], by="values")
     with pytest.raises(ValueError, match="by must be one of"):

@@ -461,6 +461,10 @@ def test_differences_are_read_on_a_phone_without_scrolling(browser, small):
         numbers = row.find_elements("css selector", ".number")
         assert len({x.rect["y"] for x in numbers}) == 1
         assert all(x.rect["height"] < 35 for x in numbers)  # one line each
+    for row in table.find_elements("css selector", "tr"):
+        first, second = row.find_elements("css selector", "th:not(.number), td.name")[:2]
+        assert first.rect["y"] == second.rect["y"]
+        assert first.rect["x"] + first.rect["width"] <= second.rect["x"] + 1
 
 
 def test_ten_classes_fit_on_a_phone(browser, long_names):
