@@ -52,7 +52,8 @@ _MOST_WITH_BARS = 3  # classifiers with intervals in a chart of calibration
 _POINTS_OF_FOLDS = 4_000  # of their curves together
 _MOST_FOLD_CURVES = 100
 _DIAGONAL = f"M0,{SMALL_SIZE:g}L{SMALL_SIZE:g},0"
-_MANY_SCORES, _FEW_ROWS = 200_000, 30_000  # the rows times decision curves
+_MANY_SCORES, _FEW_ROWS = 200_000, 5_000
+_FEW_CURVES = 4  # of decisions, which take a third of a second each with all thresholds
 _LEAST_BENEFIT = 0.01  # standardized: from which on a chart of decisions shows something
 
 
@@ -213,7 +214,7 @@ def decisions(
             if no_probabilities(predictions) is not None:
                 continue
             n_steps = 20 if predictions.scores.size <= _MANY_SCORES else 10
-            if len(predictions.true) * len(wholes) * len(shown) <= _FEW_ROWS:
+            if len(wholes) * len(shown) <= _FEW_CURVES and len(predictions.true) <= _FEW_ROWS:
                 n_steps = 100  # as decision_curve, with the same ranges
             thresholds = np.arange(1, n_steps) / n_steps
             share, benefit, of_all, ranges = drawn_curve(wholes[name], thresholds, label, level)
