@@ -177,8 +177,8 @@ def test_lines_for_a_shell_have_commands_and_options_that_there_are():
     assert len(lines) > 15
     for line in lines:
         name, *words = shlex.split(line, comments=True)[1:]
-        with click.Context(app):
-            assert app.commands[name].make_context(name, words)
+        with click.Context(app, **app.context_settings) as parent:  # commands remember its options
+            assert app.commands[name].make_context(name, words, parent=parent)
 
 
 def test_what_is_printed_is_installed_from_a_clone():
