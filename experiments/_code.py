@@ -2,7 +2,8 @@
 
 A study notes which functions of the package run. Beside the results, `code.json` has a hash of
 each of them for every page: of its code and of the constants that it uses, as they were when the
-numbers were computed. Comments, docstrings, annotations and layout do not count, nor does the kit.
+numbers were computed. Comments, docstrings, annotations, layout and sentences do not count, nor
+does the kit.
 """
 
 from __future__ import annotations
@@ -55,7 +56,14 @@ def record() -> None:
 
 
 class _Plain(ast.NodeTransformer):
-    """Leave out what does nothing: annotations and docstrings."""
+    """Leave out what changes no number: annotations, docstrings, and texts of several words."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        return ast.Constant("") if " " in str(node.value) else node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        parts = [part.value for part in node.values if isinstance(part, ast.Constant)]
+        return ast.Constant("") if " " in "".join(map(str, parts)) else self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
         is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

@@ -28,6 +28,7 @@ class Area:
 
     def of(self, x: float) -> float:
         """Return the area."""
+        assert x > 0, f"x must be positive, but it is {x}"
         return self.width * x**POWER
 
 
@@ -55,7 +56,7 @@ def hashes(module=MODULE, level="LEVEL = 0.5"):
 
 
 def test_the_hash_is_the_same_in_all_versions_of_python():
-    assert hashes() == {"Area.of": "f62aa5", "f": "c51f81"}
+    assert hashes() == {"Area.of": "575f9d", "f": "c51f81"}
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,7 @@ def test_the_hash_is_the_same_in_all_versions_of_python():
         ("-> float", "-> int"),
         ("width: int", "width: float"),
         ('"""Say."""', '"""Tell."""'),
+        ("x must be positive, but it is {x}", "pass a positive x"),
         ('        """Return the area."""\n', ""),
         ("POWER = 2  # squared", "\n\n\nPOWER = (2)"),
         ("    return [a", "    # so\n    return [a"),

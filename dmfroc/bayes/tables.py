@@ -83,7 +83,9 @@ def _warnings(measure: Measure, predictions: Predictions) -> Iterator[str | None
     if share * weights.sum() ** 2 / (weights @ weights) < _FEW_ERRORS:
         yield few_decide_message("ten points below")
     if not measure.interval.is_unbiased:
-        yield few_units_message(units_of(predictions), "the posterior of a table")
+        yield few_units_message(
+            units_of(predictions), "the posterior of a table, whose intervals are too narrow"
+        )
 
 
 @interruptible

@@ -185,14 +185,15 @@ def bias_message(facts: Facts) -> str | None:
     )
 
 
-def few_units_message(units: Units, what: str = "a bootstrap") -> str | None:
+def few_units_message(
+    units: Units, what: str = "a bootstrap, whose draws by themselves give too narrow intervals"
+) -> str | None:
     """Say that a class has too few units for a method."""
     if units.n_complete_sets >= _FEW_UNITS:
         return None
     return (
         "use method='jackknife', whose intervals account for few observations: the rarest class "
-        f"has {count(units.n_complete_sets)} independent ones, too few for {what}, whose intervals "
-        "are too narrow"
+        f"has {count(units.n_complete_sets)} independent ones, too few for {what}"
     )
 
 
@@ -243,8 +244,8 @@ def unseen_message(facts: Facts) -> str | None:
     return (
         f"cite the interval of {measure.name}, not its standard error: the interval accounts for "
         "errors that the sample does not show, and one would move the value by more than "
-        f"{_FAR:g} standard errors. It does so where most classes are told apart without an error, "
-        "and others hardly"
+        f"{_FAR:g} standard errors. It does so where a class that counts a lot has few rows, or "
+        "where most classes are told apart without an error, and others hardly"
     )
 
 

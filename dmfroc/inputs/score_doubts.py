@@ -226,7 +226,7 @@ def outside_message(scores: Floats, source: Source) -> str | None:
         "drop the rows if these are codes for missing values: "
         f"{np.count_nonzero(is_outside)} of {len(scores)} rows of {source.scores} have scores "
         f"outside 0 to 1, first {source.row(row)} with {listing(scores[row].tolist())}, although "
-        "most rows are probabilities"
+        "most rows are probabilities. They count as they are"
     )
 
 
@@ -436,7 +436,8 @@ def reversed_message(of: Checked) -> str | None:
             remedy += f", or {turned} if larger scores mean class {other!r}"
     return WorseThanChance(
         f"{remedy}: {source.scores} of class {own!r} is larger in class {other!r}, so that "
-        "thresholds and curves do worse than chance, as those of leave-one-out do by themselves"
+        "thresholds and curves do worse than chance. Where each row is left out by itself, scores "
+        "of a classifier that has learned nothing do so, too"
     )
 
 
