@@ -6,8 +6,8 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
-from importlib.resources import files
 from inspect import Parameter, signature
+from pathlib import Path
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -33,7 +33,7 @@ def _names() -> dict[str, str]:
 
 
 def _text(name: str) -> str:
-    return files("dmfroc._kit").joinpath(name).read_text(encoding="utf-8")
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def line_of(name: str) -> str:
