@@ -103,9 +103,10 @@ def explained(function: Callable[..., Any], package: str) -> Callable[..., Any]:
             raise
 
     public.__module__ = package  # where pickle finds it
-    shown = signature(function)  # without arguments that are there to be refused
+    shown = signature(function)
     own = [x for x in shown.parameters.values() if x.annotation != "Nothing"]
-    vars(public)["__signature__"] = shown.replace(parameters=own)
+    if len(own) < len(shown.parameters):  # of functions: wrappers of methods would show cls
+        vars(public)["__signature__"] = shown.replace(parameters=own)
     return public
 
 
