@@ -395,8 +395,8 @@ def studies() -> dict[str, Study]:
             directory=RESULTS,
         )
         for name, uses, replications in (
-            ("uses", [use for use in USES if use not in of_judges], 10),
-            ("uses_judges", of_judges, 10),
+            ("uses", [use for use in USES if use not in of_judges], 20),
+            ("uses_judges", of_judges, 20),
         )
     }
 
@@ -470,8 +470,8 @@ the margin. There are {n} samples of most cells, and {known["samples"].min()} or
 Monte Carlo error of a share is {100 * np.sqrt(LEVEL * (1 - LEVEL) / n):.1f} points.
 
 {len(known)} cells were studied. {len(fails)} of them hold less often than in {100 * LEAST:g} %,
-beyond chance: of {n} samples in {100 * _most_of_failing(n):.0f} % or less. This study cannot find
-smaller gaps. In {int(warned.sum())} of these at least 90 % of the misses have a warning.
+beyond chance: of {n} samples in {100 * _most_of_failing(n):.0f} % or less.
+In {int(warned.sum())} of these at least 90 % of the misses have a warning.
 [Uncertainty](../uncertainty.md) says which
 designs have a warning, and why.
 
