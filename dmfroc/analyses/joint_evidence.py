@@ -334,8 +334,9 @@ def _shares_of_baseline(name: str, baseline: str, predictions: Predictions) -> P
         return predictions.class_totals
     if baseline not in known:
         raise ValueError(
-            f"{baseline!r}, which {name!r} has instead of scores, is no baseline: take one of "
-            f"{['chance', *known][:8]}, or give the scores. To treat all is of two classes"
+            f"{baseline!r} is no classifier with scores, and no baseline: take one of "
+            f"{['chance', *known][:8]}, or give the scores of {name!r}. To treat all is of two "
+            "classes"
         )
     return np.eye(predictions.n_classes)[known[baseline]]
 

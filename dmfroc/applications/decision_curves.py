@@ -45,6 +45,7 @@ from dmfroc.measures import expected_utility, net_benefit
 from dmfroc.results import ResultsByName
 
 _THRESHOLDS, _N_PRINTED = np.arange(1, 100) / 100, 20
+_FEWEST_OF_RANGE = 9  # thresholds that stand for those between them
 _GREATER = Hypothesis("greater")
 
 
@@ -132,8 +133,14 @@ class DecisionCurve(Result):
         return ranges_above_zero(self.thresholds, low)
 
     def better_text(self) -> str:
-        """Return the ranges in which the classifier is better than both baselines, in words."""
-        return ranges_text(self.better_range())
+        """Return the ranges in which the classifier is better than both baselines, in words.
+
+        Of few thresholds it names each: nothing is known of those between them.
+        """
+        found = self.better_range()
+        if len(self.thresholds) < _FEWEST_OF_RANGE:
+            found = [(t, t) for t in self.thresholds.tolist() for a, b in found if a <= t <= b]
+        return ranges_text(found)
 
     def tables(self) -> list[Table]:
         """Return the values at all thresholds, one row each."""

@@ -254,6 +254,6 @@ def plan_verdict(plan: Plan) -> list[str]:
             f"With the shares of the classes that need fewest cases ({shares}), "
             f"{plan.n_optimal:,} are enough."
         )
-    else:
+    elif plan.optimal_prevalence != plan.prevalence:
         sentences.append(f"Other shares of the classes, at best {shares}, hardly need fewer.")
     return sentences

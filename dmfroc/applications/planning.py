@@ -187,8 +187,9 @@ class Plan(Result):
         sentences = [
             f"{self.title}: {self.n} cases ({counts}) for {self.aim}",
             f"by the variance in the pilot, {low} to {high} ({100 * self.level:g} % interval)",
-            f"with the best shares of the classes ({shares}), {self.n_optimal}",
         ]
+        if self.optimal_prevalence != self.prevalence:
+            sentences.append(f"with the best shares of the classes ({shares}), {self.n_optimal}")
         if self.n_pilot == 0:
             sentences[1] = "from published figures, without a pilot"
         if self.targets:

@@ -439,8 +439,8 @@ def read_shares(text: str | None, predictions: Predictions | Scan) -> Any:
     if text is None:
         return None
     wrong = ValueError(
-        f"--target-prevalence must be shares such as ill=0.01,healthy=0.99, or one number, not "
-        f"{text!r}"
+        "--target-prevalence must be shares such as ill=0.01,healthy=0.99, or, of two classes, a "
+        f"number between 0 and 1, such as 0.2 for 20 %, not {text!r}"
     )
     items = split_list(text)
     try:

@@ -320,7 +320,7 @@ MEASURES = _option(
 MEASURE = _option(
     "--measures measure",
     "NAME",
-    "A measure, such as hand_till, or several with commas (see: dmfroc measures); plan takes one.",
+    "A measure, such as hand_till, or several with commas (see: dmfroc measures).",
     default="dmf_auc",
     shell_complete=_measures_that_begin,
 )

@@ -331,7 +331,8 @@ def named_type(values: Any, what: str) -> str:
     """Return the type of what is no array, and how it becomes one."""
     method = next((x for name, x in _CONVERTED.items() if hasattr(values, name)), None)
     remedy = "" if method is None else f": pass {what}.{method}"
-    remedy = ": compare takes several classifiers" if isinstance(values, dict) else remedy
+    if isinstance(values, dict):
+        remedy = ": pass the scores of one classifier; compare takes several"
     remedy = f": pass the column, frame[{values!r}]" if isinstance(values, str) else remedy
     if values is None and what == "y_score":
         remedy = "; hard labels alone are dmfroc.Predictions.from_labels(y_true, y_pred)"

@@ -76,6 +76,7 @@ def row_doubt(unused: Any, others: Any, true: Codes) -> str | None:
             if folds:
                 both = [name, folds[0]]
                 remedy = f"; name both, folds={both}, if they are repeats of a cross-validation"
+                remedy += f" (and groups={named[0]!r})" if named else ""
             return (
                 f"judge one at a time, where={ {name: values[0]} }, if column {name!r} has models "
                 f"or seeds{remedy}: each of its {len(values)} values has {what}"

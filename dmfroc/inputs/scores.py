@@ -327,11 +327,16 @@ def _fractions(read: list[_Column]) -> list[_Column]:
     return [x for x in read if not (x.is_text or x.is_whole)]
 
 
+def names_folds(name: Hashable) -> bool:
+    """Whether a column has a name such as fold, or that of caret."""
+    return _OF_FOLDS.fullmatch(str(name)) is not None
+
+
 def ignored_message(names: Sequence[Hashable]) -> str | None:
     """Say which columns of a table have no use, and which of them look like folds."""
     if not names:
         return None
-    folds = [x for x in names if _OF_FOLDS.fullmatch(str(x))]
+    folds = list(filter(names_folds, names))
     hint = f"pass folds={folds[0]!r} if it has folds: " if folds else ""
     return f"{hint}columns that match no class are ignored: {listing(names)}"
 

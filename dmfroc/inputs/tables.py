@@ -16,7 +16,7 @@ from dmfroc.inputs.delimited import MISSING, Format
 from dmfroc.inputs.labels import Factor, factorize
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing, repeated
 from dmfroc.inputs.score_doubts import are_shares
-from dmfroc.inputs.scores import columns_without_scores
+from dmfroc.inputs.scores import columns_without_scores, names_folds
 
 _FIELDS = {"label": "true", "sample_weight": "weight", "frequency_weight": "frequency", "id": "id"}
 _FIELDS |= {"y_pred": "predicted"}
@@ -122,6 +122,8 @@ def table_inputs(table: Any, names: Names) -> Inputs:
     if names.scores is None:
         index = (table.schema.pandas_metadata or {}).get("index_columns", ())
         columns = [name for name in free if name not in index]
+        if any(map(names_folds, taken)):  # others that tell them say nothing more
+            columns = [name for name in columns if not names_folds(name)]
     else:
         columns = matching(np.ravel(names.scores).tolist(), free)
         for name in columns:

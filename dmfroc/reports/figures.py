@@ -243,7 +243,9 @@ def heat_maps(named: ByClassifier, labels: Sequence[Hashable]) -> list[Matrix]:
     maps = []
     for position, (name, numbers) in enumerate(named.items()):
         n_worst = _N_WORST if len(named) == 1 else 1  # captions are beside each other
-        worst = [f"{i} from {j}: {digits(a)}" for i, j, a in worst_pairs(numbers, labels, n_worst)]
+        worst = [
+            f"{i} from {j}: {digits(a)}" for i, j, a in worst_pairs(numbers.areas, labels, n_worst)
+        ]
         shares = 2 * numbers.areas - 1  # dark is guessing, whatever the data
         areas = numbers.areas.tolist()
         texts = [[digits(x) if math.isfinite(x) else "" for x in row] for row in areas]

@@ -14,7 +14,7 @@ from matplotlib.image import imsave
 from matplotlib.ticker import MaxNLocator
 
 MOST_POINTS = 400
-_COLORS = colormaps["cividis"].with_extremes(bad="#a0a0a0")  # grey
+_COLORS = colormaps["cividis"].with_extremes(bad="#ffffff")
 _ZOOMS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 
@@ -84,7 +84,7 @@ class Shade(NamedTuple):
 
 
 def colors(shares: Float[np.ndarray, "*cells"]) -> UInt8[np.ndarray, "*cells 3"]:
-    """Return the colours of numbers from 0 (dark) to 1 (light); grey where there is none."""
+    """Return the colours of numbers from 0 (dark) to 1 (light); white where there is none."""
     return _COLORS(np.clip(shares, 0, 1), bytes=True)[..., :3]
 
 

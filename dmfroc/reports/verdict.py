@@ -18,7 +18,7 @@ from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.inference.options import OF_ALGORITHM
 from dmfroc.inputs.messages import shortened
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.reports.numbers import ByClassifier, Numbers
+from dmfroc.reports.numbers import ByClassifier
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.table import rounded
@@ -133,9 +133,12 @@ def hardest(named: ByClassifier, predictions: Predictions) -> list[str]:
     sentences, has_pairs = [], predictions.n_classes > 2 and predictions.has_scores
     n = dict(zip(map(class_name, predictions.labels), predictions.class_counts, strict=True))
     for numbers in named.values():
-        for i, j, area in worst_pairs(numbers, predictions.labels, has_pairs):
+        both = (numbers.areas + numbers.areas.T) / 2
+        once = np.where(np.tri(len(both), k=-1) > 0, both, np.nan)
+        for i, j, _ in worst_pairs(once, predictions.labels, has_pairs):
+            of = {(a, b): numbers.areas[[*n].index(a), [*n].index(b)] for a, b in ((i, j), (j, i))}
+            ((i, j), area), (_, back) = sorted(of.items(), key=lambda item: item[1])
             few = f" (n = {n[i]} and {n[j]})" if min(n[i], n[j]) < _FEW else ""
-            back = float(numbers.areas[[*n].index(j), [*n].index(i)])
             sentences.append(
                 f"The hardest pair is {i} against {j}{few}: in {_of_100(area)} of 100 such pairs "
                 f"of cases, that of {i} has the larger score for {i} (A(i|j) {digits(area)}). By "
@@ -346,7 +349,7 @@ def watch_out(named: ByClassifier, predictions: Predictions) -> list[str]:
         remarks.append(f"Never observed: {names}. Their pairs are left out.")
     is_of_pairs = predictions.has_scores and predictions.n_classes > 2
     for name, numbers in named.items():
-        pairs = worst_pairs(numbers, predictions.labels, 3 * is_of_pairs)
+        pairs = worst_pairs(numbers.areas, predictions.labels, 3 * is_of_pairs)
         hard = [f"{i} from {j} ({digits(a)})" for i, j, a in pairs if a < _HARD]
         if hard:
             remarks.append(f"{name}: hardest to tell apart, by A(i|j): {enumerated(hard)}.")
@@ -354,11 +357,11 @@ def watch_out(named: ByClassifier, predictions: Predictions) -> list[str]:
 
 
 def worst_pairs(
-    numbers: Numbers, labels: Sequence[Hashable], most: int
+    areas: Float[np.ndarray, "k k"], labels: Sequence[Hashable], most: int
 ) -> list[tuple[str, str, float]]:
-    """Return the pairs of classes, by name, with the smallest A(i|j), smallest first."""
+    """Return the pairs of classes, by name, with the smallest areas, smallest first."""
     names, n = list(map(class_name, labels)), len(labels)
-    flat = numbers.areas.ravel()
+    flat = areas.ravel()
     order = flat.argsort()[:most]  # NaN comes last
     return [
         (names[index // n], names[index % n], float(flat[index]))

@@ -118,6 +118,12 @@ def test_drawn_curve_is_that_with_bands():
         assert better == curve.better_text()
 
 
+def test_nothing_is_said_of_thresholds_between_few():
+    curve = decision_curve(Y, P, thresholds=[0.28, 0.34])
+    assert curve.better_range() == [(0.28, 0.34)]
+    assert curve.better_text() == "0.28, 0.34"
+
+
 def test_few_decisions_show_nothing():
     p = np.where(np.arange(400) < 3, 0.01, 0.3)
     y = np.where(np.arange(400) < 3, 0, Y)

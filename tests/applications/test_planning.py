@@ -52,6 +52,7 @@ def test_twins_count_as_one_case_of_a_plan():
     found = plan(twins, groups=np.repeat(np.arange(120), 2), **aim)
     assert found.half_width(240) == pytest.approx(plan(one, **aim).half_width(120), rel=1e-9)
     assert found.optimal_prevalence == found.prevalence
+    assert "best shares" not in str(found)
     with pytest.raises(TypeError, match="leave prevalence= out"):
         plan(twins, groups=np.repeat(np.arange(120), 2), prevalence="balanced", **aim)
 

@@ -103,6 +103,9 @@ def test_a_column_that_looks_like_folds_is_named(file):
     told = on_one_line(run("evaluate", file, "--label", "y").stdout)
     assert "pass --fold cv_fold if it has folds: columns that match no class are ignored" in told
     assert "has folds" not in run("evaluate", file, "--label", "y", "--fold", "cv_fold").stdout
+    # That of caret tells the same folds
+    frame.assign(Resample="Fold" + frame["cv_fold"].astype(str)).to_csv(file, index=False)
+    assert "Resample" not in run("evaluate", file, "--label", "y", "--fold", "cv_fold").stdout
 
 
 @pytest.mark.parametrize(
@@ -364,7 +367,7 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
         ),
         (
             "evaluate F --label y --scores p --target-prevalence 2",
-            "--target-prevalence must be shares such as",
+            "or, of two classes, a number between 0 and 1, such as 0.2 for 20 %, not '2'",
         ),
         ("gate F --label y --measure f1", "give a file of TOML before FILE, with lines [[rule]]"),
         ("decision F --label y --scores p --threshold 2", "--threshold must be prob"),

@@ -101,7 +101,7 @@ def test_baselines_are_classifiers():
     assert found.estimates["none"].value == 0
     same = compare(Y, {"model": P, "treat none": None}, measures=net_benefit(0.3))
     assert same.differences[0].value == pytest.approx(found.estimates["model"].value)
-    with pytest.raises(ValueError, match=r"'treat some'.* is no baseline"):
+    with pytest.raises(ValueError, match=r"'treat some'.* no baseline"):
         compare(Y, {"model": P, "b": "treat some"}, measures=net_benefit(0.3))
     with pytest.raises(ValueError, match="scores of at least one classifier"):
         compare(Y, {"a": "treat all", "b": "treat none"}, measures=net_benefit(0.3))
