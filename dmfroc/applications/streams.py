@@ -413,9 +413,9 @@ def limits_of_share(successes: int, n: int, error: float) -> Interval:
         return float(likelihood - threshold)
 
     share = successes / n
-    least, most = 1e-12, 1 - 1e-12
-    low = brentq(excess, least, share) if successes and excess(least) < 0 else 0.0
-    high = brentq(excess, share, most) if successes < n and excess(most) < 0 else 1.0
+    least, most, nearest = 1e-12, 1 - 1e-12, 1e-18  # a limit may be a millionth
+    low = brentq(excess, least, share, xtol=nearest) if successes and excess(least) < 0 else 0.0
+    high = brentq(excess, share, most, xtol=nearest) if successes < n and excess(most) < 0 else 1.0
     return Interval(float(low), float(high))
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import special
 
@@ -34,6 +34,7 @@ def watched(y, scores, step=20, **options):
 
 
 @given(st.integers(1, 300), st.floats(0, 1), st.floats(0.001, 0.5))
+@example(281, 1 / 256, 1 / 512)
 def test_limits_of_a_share_invert_the_mixture(n, share, error):
     k = round(n * share)
     low, high = limits_of_share(k, n, error)
