@@ -862,8 +862,8 @@ def lines(name, x, seen=()):
     if isinstance(x, Set):
         x = sorted(x)
     if not is_flat(x):
-        # A function or an internal object: where it is in memory is of no interest.
-        x = re.sub(r" at 0x[0-9a-f]+|dmfroc\.[\w.]+", "", repr(x))
+        # A function, module or internal object: where it is in memory or stored is of no interest.
+        x = re.sub(r" at 0x[0-9a-f]+|dmfroc\.[\w.]+| from '[^']+'", "", repr(x))
     yield name, x
 
 

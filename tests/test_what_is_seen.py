@@ -21,7 +21,6 @@ import sys
 import warnings
 from collections import defaultdict
 from pathlib import Path
-from types import ModuleType
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as conftest.py does
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
@@ -64,8 +63,6 @@ def without_floats(x, floats):
     if isinstance(x, str):  # numbers with all digits, as JSON and tables have them
         floats.extend(float(number) for number in _LONG.findall(x))
         return _LONG.sub("float", x)
-    if isinstance(x, ModuleType):  # whose repr has the folder that it is in
-        return x.__name__
     return x if isinstance(x, int | None) else repr(x)
 
 
